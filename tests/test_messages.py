@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 import types
@@ -341,3 +342,33 @@ def test_structures_that_differ_are_shown_as_they_are_written() -> None:
 
 def test_losses_still_take_weights() -> None:
     assert nn.CrossEntropyLoss(ad.ones(3)).weight is not None and nn.BCEWithLogitsLoss(pos_weight=X).reduction == "mean"
+
+
+def said(call: Callable[[], Any]) -> str:
+    with pytest.raises(Exception) as caught:
+        call()
+    return str(caught.value)
+
+
+def test_what_newcomers_to_networks_meet() -> None:
+    model = ad.nn.Linear(3, 2)
+    wrapped = {f"module.{name}": tensor for name, tensor in model.state_dict().items()}
+    assert "names begin with 'module.'; leave that out: {name[7:]: t for" in said(
+        lambda: model.load_state_dict(wrapped)
+    )
+    assert HERE in said(lambda: model.load_state_dict({}))
+    assert "begin with" not in said(lambda: model.load_state_dict({"module.weight": ad.ones((2, 3))}))
+    for given in (model, model.parameters):
+        assert "give model.parameters()" in said(lambda given=given: ad.nn.utils.clip_grad_norm_(given, 1.0))
+    assert "ad.tensor(data)" in said(lambda: ad.Tensor([1.0, 2.0]))
+    assert "Flatten()(x)" in said(lambda: ad.nn.Flatten(ad.ones((2, 3))))
+    assert "here it is ad.nn.functional.relu" in said(lambda: ad.nn.functional.relu_)
+    assert "max_pool2d(x, ..., return_indices=True)" in said(lambda: ad.nn.functional.max_pool2d_with_indices)
+
+
+def test_messages_are_spelled_as_their_users_write() -> None:
+    torch = importlib.import_module("adjoint.torch")
+    scores = torch.ones(2, 3)
+    assert "target.long()" in said(lambda: torch.nn.functional.cross_entropy(scores, torch.tensor([0.0, 1.0])))
+    assert "target.squeeze(-1)" in said(lambda: torch.nn.functional.cross_entropy(scores, torch.tensor([[0], [1]])))
+    assert "target.astype('int64')" in said(lambda: ad.nn.functional.cross_entropy(ad.ones((2, 3)), ad.ones(2)))

@@ -666,3 +666,29 @@ def test_a_rate_that_is_no_number():
     optimizer.step()
     with pytest.raises(RuntimeError, match="a value is needed here"):
         ad.jit(optimizer.step)()
+
+
+def test_parameters_come_with_their_names():
+    model = ad.nn.Linear(2, 1)
+    optimizer = ad.optim.Adam(model.named_parameters(), lr=0.1)
+    assert optimizer.param_groups[0]["param_names"] == ["weight", "bias"]
+    before = model.weight.numpy().copy()
+    model(ad.ones((3, 2))).sum().backward()
+    optimizer.step()
+    assert (model.weight.numpy() != before).all()
+    saved = optimizer.state_dict()
+    assert saved["param_groups"][0]["param_names"] == ["weight", "bias"]
+    other = ad.optim.Adam(model.parameters(), lr=0.5)
+    other.load_state_dict(saved)
+    assert other.lr == 0.1 and "param_names" not in other.param_groups[0]
+    with pytest.raises(ValueError, match="1 of 2 have one"):
+        ad.optim.SGD([("weight", model.weight), model.bias], lr=0.1)
+    with pytest.raises(ValueError, match="or of none"):
+        optimizer.add_param_group({"params": [ad.variable(1.0)]})
+    with pytest.raises(TypeError, match="is a str"):
+        ad.optim.SGD([(1, model.weight)], lr=0.1)
+
+
+def test_a_misspelt_hyperparameter_of_a_group_raises():
+    with pytest.raises(TypeError, match="no hyperparameter lrr"):
+        ad.optim.SGD([{"params": [ad.variable(1.0)], "lrr": 1.0}], lr=0.1)

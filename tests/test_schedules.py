@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 
 import numpy as np
@@ -188,3 +189,18 @@ def test_a_sequence_begins_with_the_rate_that_its_last_part_has_set():
 def test_a_factor_takes_over_at_once():
     rates = followed(lambda o: [optim.ConstantLR(o, 0.5, 2), optim.MultiplicativeLR(o, lambda step: 0.5)])
     np.testing.assert_allclose(rates, [0.02, 0.02, 0.04, 0.02, 0.01, 0.005, 0.0025], rtol=1e-12)
+
+
+def test_a_schedule_that_goes_on_needs_the_first_rates():
+    torch = importlib.import_module("adjoint.torch")
+    w = torch.ones(1, requires_grad=True)
+    with pytest.raises(KeyError, match="initial_lr"):
+        torch.optim.lr_scheduler.StepLR(torch.optim.SGD([w], lr=1.0), 2, last_epoch=3)
+    optimizer = torch.optim.SGD([{"params": [w], "initial_lr": 1.0}], lr=0.5)
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, 2, 0.5, last_epoch=2)
+    assert (schedule.last_epoch, optimizer.param_groups[0]["lr"]) == (3, 0.5)
+    schedule.step()
+    assert optimizer.param_groups[0]["lr"] == 0.25
+    assert "_first" not in schedule.state_dict()
+    with pytest.raises(RuntimeError, match="load_state_dict"):
+        torch.optim.lr_scheduler.OneCycleLR(optimizer, 1.0, 5, last_epoch=2)

@@ -1266,3 +1266,77 @@ def test_shares_of_the_samples() -> None:
     assert [list(s) for s in samplers] != first and list(DistributedSampler(range(3), shuffle=False)) == [0, 1, 2]
     loader = torch.utils.data.DataLoader(list(range(10)), batch_size=2, sampler=samplers[0])
     assert sum(len(batch) for batch in loader) == 4
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU])", "ad.execution.explain"),
+        ("torch.jit.trace(len, 1)", "torch.compile"),
+        ("torch.jit.save(1, 'a.pt')", "safetensors"),
+        ("torch.fx.symbolic_trace(len)", "ad.draw"),
+        ("torch.export.export(len, ())", "safetensors"),
+        ("torch.ao.quantization.quantize_dynamic(1)", "half"),
+        ("torch.multiprocessing.spawn(len)", "ad.distributed"),
+        ("torch.autograd.graph.saved_tensors_hooks(len, len)", "checkpoint"),
+        ("torch.nn.attention.flex_attention.flex_attention(1)", "attn_mask"),
+        ("torch.utils.benchmark.Timer('1')", "timeit"),
+        ("torch.cuda.Stream()", "CPU"),
+        ("torch.distributed.init_process_group('gloo')", "ad.distributed"),
+        ("torch.nn.Linear(1, 1).register_backward_hook(len)", "register_full_backward_hook"),
+        ("torch.nn.SyncBatchNorm(3)", "BatchNorm1d, 2d and 3d"),
+        ("torch._foreach_add([torch.ones(1)], [1.0, 2.0])", "1 tensors and a list of 2"),
+        ("torch.set_float32_matmul_precision('low')", "highest"),
+        ("torch.nn.utils.clip_grad_norm_(torch.nn.Linear(1, 1).parameters(), 1.0, foreach=None, typo=1)", "typo"),
+    ],
+)
+def test_what_is_not_here_says_what_to_do(call, said):
+    with pytest.raises((RuntimeError, AttributeError, TypeError), match=said):
+        eval(call)
+
+
+def test_a_norm_that_is_not_finite_is_a_runtime_error():
+    p = torch.ones(2, requires_grad=True)
+    (p * float("nan")).sum().backward()
+    with pytest.raises(RuntimeError, match="nan"):
+        torch.nn.utils.clip_grad_norm_(p, 1.0, error_if_nonfinite=True)
+
+
+def loaded(loader):
+    return [row for batch in loader for row in batch.tolist()]
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_the_order_of_a_loader_comes_from_the_state_of_its_generator(workers):
+    generator = torch.Generator().manual_seed(3)
+    loader = torch.utils.data.DataLoader(range(20), 4, shuffle=True, generator=generator, num_workers=workers)
+    first = loaded(loader)
+    state = generator.get_state()
+    second = loaded(loader)
+    assert first != second and sorted(first) == list(range(20))
+    other = torch.utils.data.DataLoader(range(20), 4, shuffle=True, generator=generator)  # draws nothing yet
+    generator.set_state(state)
+    assert loaded(other) == second
+
+
+def test_a_run_that_goes_on_with_the_random_state_that_was_saved_sees_the_same_batches():
+    torch.manual_seed(1)
+    loader = torch.utils.data.DataLoader(range(20), 4, shuffle=True)
+    loaded(loader)
+    state = torch.get_rng_state()
+    expected = loaded(loader), torch.randn(2).tolist()
+    torch.manual_seed(9)
+    loader = torch.utils.data.DataLoader(range(20), 4, shuffle=True)
+    torch.set_rng_state(state)
+    assert (loaded(loader), torch.randn(2).tolist()) == expected
+
+
+def test_a_loader_that_is_left_in_the_middle_goes_on_from_its_state():
+    loader = torch.utils.data.DataLoader(range(20), 4, shuffle=True)
+    batches = iter(loader)
+    seen = [*next(batches).tolist(), *next(batches).tolist()]
+    other = torch.utils.data.DataLoader(range(20), 4, shuffle=True)
+    other.load_state_dict(loader.state_dict())
+    assert sorted(seen + loaded(other)) == list(range(20))
+    pairs = list(zip(loader, loader, strict=True))  # each has an order of its own
+    assert [a.tolist() for a, _ in pairs] != [b.tolist() for _, b in pairs]

@@ -338,19 +338,43 @@ FUNCTIONAL: dict[str, str] = {
     "cosine_similarity": "ad.vecdot(x, y) / (ad.norm(x, axis=1) * ad.norm(y, axis=1))",
     "unfold": "ad.unfold(x.reshape(1, 1, 2, 3), 2)",
     "fold": "ad.fold(ad.ones((1, 4, 2)), (2, 3), 2)",
+    "upsample": "ad.nn.functional.interpolate(ad.ones((1, 1, 4, 4)), scale_factor=2)",
+    "upsample_nearest": "ad.nn.functional.interpolate(ad.ones((1, 1, 4, 4)), scale_factor=2)",
+    "upsample_bilinear": 'ad.nn.functional.interpolate(ad.ones((1, 1, 4, 4)), 8, mode="bilinear", align_corners=True)',
+    "linear_cross_entropy": "ad.nn.functional.cross_entropy(ad.nn.functional.linear(x, y), i[:, 0])",
+    "multi_head_attention_forward": "ad.nn.MultiheadAttention(4, 2)(*[ad.ones((3, 4))] * 3)[0]",
 }
 
 NN: dict[str, str] = {
     "F": "ad.nn.functional.relu(x)",
     "DataParallel": CPU,
     "parameter": "ad.nn.Parameter(x)",
-    "SyncBatchNorm": CPU,
+    "SyncBatchNorm": "ad.nn.BatchNorm2d(3)  # ad.distributed.data_parallel(..., sync_batch_norm=True) for several processes",
+    "Buffer": 'model.register_buffer("mask", ad.ones((3,)))',
+    "NLLLoss2d": "ad.nn.NLLLoss()",
+    "RNNBase": "isinstance(model, (ad.nn.RNN, ad.nn.LSTM, ad.nn.GRU))",
+    "AdaptiveLogSoftmaxWithLoss": "# adjoint.torch.nn has it",
+}
+UTILS: dict[str, str] = {
+    "weight_norm": "ad.nn.utils.parametrizations.weight_norm(ad.nn.Linear(3, 2))",
+    "spectral_norm": "ad.nn.utils.parametrizations.spectral_norm(ad.nn.Linear(3, 2))",
+    "remove_weight_norm": "# ad.nn.utils.parametrize.remove_parametrizations(layer, 'weight')",
+    "remove_spectral_norm": "# ad.nn.utils.parametrize.remove_parametrizations(layer, 'weight')",
+    "stateless": "ad.nn.functional_call(model, model.state_dict(), (x,))",
+    **dict.fromkeys(
+        ("prune", "fuse_conv_bn_eval", "fuse_linear_bn_eval", "skip_init"), "# adjoint.torch.nn.utils has it"
+    ),
 }
 
 MODEL: dict[str, str] = {
     "cuda": CPU,
     "cpu": CPU,
-    "half": "ad.float16",
+    "half": 'model.to("float16")',
+    "bfloat16": "# model.to('bfloat16') casts, with the package ml_dtypes",
+    "to_empty": CPU,
+    "get_extra_state": "# what else is to be saved: a buffer, or an entry beside the state that ad.save is given",
+    "set_extra_state": "# what else is to be saved: a buffer, or an entry beside the state that ad.save is given",
+    "register_backward_hook": "model.register_full_backward_hook(lambda module, given, out: None)",
     "fit": "# ad.train.fit(model, ...) trains; model.train() sets the mode",
     "predict": "model(x)",
     "trainable_weights": "list(model.parameters())",
@@ -361,7 +385,7 @@ MODEL: dict[str, str] = {
     "load": 'model.load_state_dict(ad.load("model.safetensors"))',
     "numel": "sum(p.size for p in model.parameters())",
     "share_memory": CPU,
-    "type": "model.float()",
+    "type": 'model.to("float64")',
 }
 
 OPTIM: dict[str, str] = {
@@ -371,9 +395,17 @@ OPTIM: dict[str, str] = {
 OPTIMIZER: dict[str, str] = {
     "minimize": "optimizer.zero_grad(), model(x).sum().backward(), optimizer.step()",
     "apply_gradients": "optimizer.step()  # after loss.backward()",
+    **dict.fromkeys(
+        ("register_step_post_hook", "register_step_pre_hook"),
+        "# write it after, or before, optimizer.step(); adjoint.torch has hooks",
+    ),
     "init": "# an optimizer keeps its own state: ad.optim.Adam(model.parameters()), then optimizer.step()",
 }
-DATA: dict[str, str] = {"dataloader": "ad.data.DataLoader(x, 2)", "sampler": "ad.data.DataLoader(x, 2, shuffle=True)"}
+DATA: dict[str, str] = {
+    "StackDataset": "# adjoint.torch.utils.data has it",
+    "dataloader": "ad.data.DataLoader(x, 2)",
+    "sampler": "ad.data.DataLoader(x, 2, shuffle=True)",
+}
 
 CUSTOM_JVP = {
     "defjvp": "# here it is def_jvp(rule), with rule(primals, tangents)",
@@ -405,6 +437,7 @@ NAMES: dict[str, dict[str, str]] = {
     "adjoint.random": RANDOM,
     "adjoint.nn": NN,
     "adjoint.nn.functional": FUNCTIONAL,
+    "adjoint.nn.utils": UTILS,
     "Module": MODEL,
     "adjoint.optim": OPTIM,
     "Optimizer": OPTIMIZER,
@@ -525,7 +558,10 @@ def _in_another_namespace(place: str, name: str) -> str:
     if name.startswith("_") or not place.startswith("adjoint"):
         return ""
     own = getattr(importlib.import_module(place), "__all__", [])
-    alike = [n for n in own if n == f"{name}_" or (n != name and n.lower() == name.lower())]
+    plain = name.removesuffix("_with_indices").rstrip("_")  # F.relu_, F.max_pool2d_with_indices
+    alike = [n for n in own if n in (f"{name}_", plain) or (n != name and n.lower() == name.lower())]
+    if alike and name.endswith("_with_indices"):
+        return f"; here it is ad{place.removeprefix('adjoint')}.{alike[0]}(x, ..., return_indices=True)"
     if alike:
         return f"; here it is ad{place.removeprefix('adjoint')}.{alike[0]}"
     for other in NAMESPACES.get(place, ()):

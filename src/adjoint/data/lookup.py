@@ -33,7 +33,8 @@ def find(
     if path is None:
         source = "" if folder is not None else " (from ADJOINT_DATA)"
         if not Path(named).is_dir():
-            raise FileNotFoundError(f"the data folder {named}{source} doesn't exist")
+            what = "is a file" if Path(named).exists() else "doesn't exist"
+            raise FileNotFoundError(f"the data folder {named}{source} {what}")
         raise FileNotFoundError(f"the data folder {named}{source} lacks {files[0]}; {complaint}")
     return path
 

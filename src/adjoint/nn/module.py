@@ -257,6 +257,19 @@ class Module(States):
             found = getattr(found, name)
         return found
 
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put a module in the place of this dotted name, such as `"encoder.layers.0"`. With `strict` there must be one.
+
+        Raises AttributeError where the module that it would be part of isn't there, ValueError for an empty name.
+        """
+        if not target:
+            raise ValueError(f"{type(self).__name__}.set_submodule: the name is empty{at_user()}")
+        above, _, name = target.rpartition(".")
+        holder = self.get_submodule(above)
+        if strict:
+            self.get_submodule(target)
+        holder.add_module(name, module)
+
     def get_parameter(self, target: str) -> Tensor:
         """The parameter of this dotted name, such as `"encoder.layers.0.weight"`. Raises AttributeError without one."""
         return self._found(target, PARAMETER)

@@ -145,6 +145,8 @@ class _AdaptiveMaxPool(_Pooling):
 
 
 class _FractionalMaxPool(_Pooling):
+    _random_samples: Tensor | None
+
     def __init__(
         self,
         kernel_size: Sizes,
@@ -159,7 +161,7 @@ class _FractionalMaxPool(_Pooling):
         self.output_size = output_size
         self.output_ratio = output_ratio
         self.return_indices = return_indices
-        self._random_samples = _random_samples
+        self.register_buffer("_random_samples", _random_samples)
 
     def forward(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         """The output (N, C, *output_size) for the input (N, C, ...); with `return_indices`, where it comes from too."""

@@ -18,6 +18,10 @@ class Flatten(Module):
     """Join the axes from `start_dim` to `end_dim` into one: (N, 28, 28) to (N, 784) by default."""
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        given: tuple[Any, ...] = (start_dim, end_dim)
+        for axis in given:
+            if isinstance(axis, Tensor):
+                raise TypeError(f"Flatten: a layer is made first and called then: Flatten()(x){at_user()}")
         self.start_dim = start_dim
         self.end_dim = end_dim
 

@@ -153,7 +153,16 @@ class States(tracing.Watched):
         lines = [
             f"{what}: {', '.join(k)}" for what, k in zip(("missing", "unexpected"), keys, strict=True) if strict and k
         ]
-        return f"the state doesn't fit {type(self).__name__}:\n  " + "\n  ".join([*lines, *map(str, problems)])
+        lost, given = keys
+        prefixes = [name.removesuffix(lost[0]) for name in given if lost and name.endswith(f".{lost[0]}")]
+        if prefixes and {f"{prefixes[0]}{name}" for name in lost} <= set(given):
+            n = len(prefixes[0])
+            lines.append(
+                f"names begin with {prefixes[0]!r}; leave that out: {{name[{n}:]: t for name, t in state.items()}}"
+            )
+        return (
+            f"the state doesn't fit {type(self).__name__}:\n  " + "\n  ".join([*lines, *map(str, problems)]) + at_user()
+        )
 
     def _prepare_to_load(self, state: Mapping[str, Any], prefix: str) -> None:
         """Called before a state is compared, whose entries for this module begin with the prefix: for what learns its sizes."""

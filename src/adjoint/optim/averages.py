@@ -11,6 +11,7 @@ import numpy as np
 
 from adjoint.nn import Module
 from adjoint.tensors import Tensor
+from adjoint.tensors.functions import asarray
 from adjoint.transforms.evaluate import evaluate
 from adjoint.transforms.modes import no_grad
 
@@ -120,7 +121,7 @@ class AveragedModel(Module):
         if avg_fn is not None and multi_avg_fn is not None:
             raise ValueError("AveragedModel takes avg_fn or multi_avg_fn, not both")
         self.module = copy.deepcopy(model)
-        self.register_buffer("n_averaged", np.array(0))
+        self.register_buffer("n_averaged", asarray(np.array(0)))
         self.multi_avg_fn = multi_avg_fn or _of_each(avg_fn or equal_average)
         self.use_buffers = use_buffers
 

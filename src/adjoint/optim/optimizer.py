@@ -22,7 +22,7 @@ from .alike import Turn, Update, given, kind_of, recorded_update
 from .rates import check_rate, give_rate, rate_as
 from .rows import update_rows
 
-__all__ = ["Group", "Optimizer", "Options", "State"]
+__all__ = ["Group", "Optimizer", "Options", "State", "named"]
 
 
 class Options(TypedDict, total=False):
@@ -157,10 +157,11 @@ class State(_Numbers):
 class Optimizer(tracing.Watched):
     """Base of the optimizers. A subclass gives its hyperparameters to `__init__` and defines `update`.
 
-    `parameters` are variables, or dictionaries with variables under `"params"` and hyperparameters that differ from
-    the others'. `param_groups` holds them; `optimizer.lr = 0.01` sets a hyperparameter of all groups, and
-    `optimizer.param_groups[0]["lr"] = 0.01` one group's; both take effect at the next step. The rate `lr` may be a tensor without
-    axes, to whose value of the moment every step looks, and which schedules write to; others read it too.
+    `parameters` are variables, pairs of a name and a variable (`model.named_parameters()`; the names become a group's
+    `"param_names"`), or dictionaries with these under `"params"` and hyperparameters that differ from the others'. `param_groups`
+    holds them; `optimizer.lr = 0.01` sets a hyperparameter of all groups, and `optimizer.param_groups[0]["lr"] = 0.01` one
+    group's; both take effect at the next step. The rate `lr` may be a tensor without axes, to whose value of the moment every
+    step looks, and which schedules write to; others read it too.
 
     Of a table whose gradient stays rows (`nn.Embedding(sparse=True)`), an optimizer that `is_rowwise` updates the rows that
     have a gradient. Rows whose gradient is zero stay as they are, and so does what is remembered of them: no average of theirs
@@ -171,6 +172,7 @@ class Optimizer(tracing.Watched):
 
     sharing: Sharing | None = None  # with other processes: see `distributed.data_parallel`
     numbers: ClassVar[frozenset[str]] = frozenset()  # entries of the state, which PyTorch holds in tensors
+    _further: ClassVar[bool] = False  # whether groups may have entries that are no hyperparameters
     options: ClassVar[tuple[str, ...]] = ()  # which of `Options` a subclass takes: those that PyTorch's has
 
     def __init__(
@@ -215,11 +217,13 @@ class Optimizer(tracing.Watched):
         """Train more parameters: `{"params": variables, "lr": 0.01}`; what it doesn't name is as in the constructor."""
         name = type(self).__name__
         given = group["params"]
-        parameters = [given] if isinstance(given, Tensor) else list(given)
+        names, parameters = named([given] if isinstance(given, Tensor) else list(given), name)
         if not parameters:
             raise ValueError(f"{name} got no parameters{at_user()}")
-        unknown = sorted(set(group) - set(self.defaults) - {"params"})
-        if unknown:
+        if self.param_groups and (names is None) != ("param_names" not in self.param_groups[0]):
+            raise ValueError(f"{name}: parameters of all groups come with their names, or of none{at_user()}")
+        unknown = sorted(set(group) - set(self.defaults) - {"params", "param_names"})
+        if unknown and not self._further:
             raise TypeError(
                 f"{name} has no hyperparameter {', '.join(unknown)}; it has {', '.join(self.defaults)}{at_user()}"
             )
@@ -231,7 +235,8 @@ class Optimizer(tracing.Watched):
             if id(parameter) in known:
                 raise ValueError(f"{name} got a parameter of shape {parameter.shape} twice{at_user()}")
             known.add(id(parameter))
-        made = Group({**self.defaults, **group, "params": tracing.VersionedList(parameters)})
+        more = {} if names is None else {"param_names": names}
+        made = Group({**self.defaults, **group, "params": tracing.VersionedList(parameters), **more})
         self.check(made)
         tracing.refuse(self, f"{name}.param_groups")
         self.param_groups.append(made)
@@ -435,7 +440,7 @@ class Optimizer(tracing.Watched):
             for key, value in other.items():
                 if key == "lr":
                     give_rate(group, value.detach() if isinstance(value, Tensor) else value)
-                elif key in self.defaults:
+                elif key in self.defaults or (self._further and key not in ("params", "param_names")):
                     group[key] = value
         self._states = tracing.VersionedList(entries)
 
@@ -494,6 +499,22 @@ def keep(state: State, name: str, value: Tensor) -> Tensor:
         state[name] = value.detach()  # an object of its own: `value` may be the very tensor that `.grad` holds
     tensor: Tensor = state[name]
     return tensor
+
+
+def named(given: list[Any], of: str) -> tuple[list[str] | None, list[Any]]:
+    """Names (None without) and parameters of what an optimizer was given. Raises ValueError where some have names, TypeError for
+    names that are none."""
+    pairs = [entry for entry in given if isinstance(entry, tuple) and len(entry) == 2]
+    if not pairs:
+        return None, given
+    if len(pairs) < len(given):
+        raise ValueError(
+            f"{of}: parameters come with their names, or without; {len(pairs)} of {len(given)} have one{at_user()}"
+        )
+    wrong = [name for name, _ in pairs if not isinstance(name, str)]
+    if wrong:
+        raise TypeError(f"{of}: the name of a parameter is a str, not {type(wrong[0]).__name__}{at_user()}")
+    return [name for name, _ in pairs], [parameter for _, parameter in pairs]
 
 
 def betas_in_range(name: str, betas: Sequence[float]) -> None:

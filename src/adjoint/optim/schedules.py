@@ -45,17 +45,24 @@ class LRScheduler:
     # whether `rate` is affine in the base and goes on from a rate that somebody else has set, a group's that was added later too,
     # as PyTorch's of that name does
     chains: ClassVar[bool] = False
+    _first: int = 0  # the step that it begins with
     _untouched: Sequence[float] = ()  # the rates that it had set before another state was loaded
 
     def __init__(self, optimizer: Optimizer) -> None:
-        if not isinstance(optimizer, Optimizer):
+        found: Any = optimizer  # or one of one's own, with groups as ours
+        if not isinstance(found, Optimizer) and not isinstance(getattr(found, "param_groups", None), list):
             raise TypeError(f"{type(self).__name__} schedules an optimizer, not {type(optimizer).__name__}{at_user()}")
         self.optimizer = optimizer
+        if self._first and any("initial_lr" not in group for group in optimizer.param_groups):
+            raise KeyError(
+                f"{type(self).__name__}: to go on from an epoch, groups need their 'initial_lr'; load the optimizer's state "
+                f"before{at_user()}"
+            )
         for group in optimizer.param_groups:
             # Of several schedules in a SequentialLR, each starts from the rate that was there before the first.
             group.setdefault("initial_lr", rate_of(group))
         self.base_lrs: list[float] = [group["initial_lr"] for group in optimizer.param_groups]
-        self.last_epoch = 0
+        self.last_epoch = self._first
         self._set()
 
     def begin(self) -> None:

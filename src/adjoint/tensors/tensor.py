@@ -46,8 +46,8 @@ class Tensor(Values, Gradients, Assignment):
     __array_priority__ = 10_000.0
     __pandas_priority__ = 10_000
 
-    def __init__(self) -> None:
-        raise TypeError("make tensors with ad.tensor(data), ad.variable(value) or ad.zeros(shape), ...")
+    def __init__(self, *data: Any, **options: Any) -> None:
+        raise TypeError(f"make tensors with ad.tensor(data), ad.variable(value) or ad.zeros(shape), ...{at_user()}")
 
     @property
     def T(self) -> Tensor:

@@ -28,6 +28,8 @@ from . import (
     _creation,
     _einops,
     _elementwise,
+    _elsewhere,
+    _foreach,
     _indexing,
     _matrices,
     _names,
@@ -79,6 +81,10 @@ globals().update(_names.IN_PLACE)
 for _name, _f in _natives.NATIVES.items():
     globals().setdefault(_name, _f)
 globals().update(_settings.SETTINGS)
+globals().update(_foreach.FOREACH)
+for _name, _part in _elsewhere.PARTS.items():
+    _place, _, _last = _name.rpartition(".")
+    setattr(_import_module(f"{__name__}.{_place}") if _place else _sys.modules[__name__], _last, _part)
 globals().update(_creation.MEMORY_FORMATS)
 _install(Tensor)
 for _package, _names_of_files in {
@@ -96,6 +102,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     if name == "distributions":  # loads when it is first named
         return _import_module("adjoint.torch.distributions")
+    if name == "GradScaler":
+        return _settings.GradScaler
     if name == "einops":  # as einops' layers do
         return _import_module("adjoint.torch.einops")
     raise _missing("torch", name, vars(_sys.modules[__name__]))

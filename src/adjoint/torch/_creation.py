@@ -568,10 +568,16 @@ FUNCTIONS["can_cast"] = lambda from_, to: RANKS[from_.kind] <= RANKS[to.kind]
 FUNCTIONS["is_floating_point"] = METHODS["is_floating_point"] = lambda input: input.dtype.kind == "f"
 FUNCTIONS["is_complex"] = METHODS["is_complex"] = lambda input: input.dtype.kind == "c"
 FUNCTIONS["is_nonzero"] = METHODS["is_nonzero"] = lambda input: bool(input.item())
-METHODS["is_signed"] = lambda input: input.dtype.kind not in "ub"
+FUNCTIONS["clone"] = lambda input, *, memory_format=None: input.clone(memory_format=memory_format)
+FUNCTIONS["detach"] = lambda input: input.detach()
+FUNCTIONS["is_signed"] = METHODS["is_signed"] = lambda input: input.dtype.kind not in "ub"
+FUNCTIONS["is_same_size"] = METHODS["is_same_size"] = lambda input, other: tuple(input.shape) == tuple(other.shape)
 FUNCTIONS["numel"] = METHODS["numel"] = METHODS["nelement"] = lambda input: math.prod(input.node.type.shape)
 METHODS["dim"] = METHODS["ndimension"] = lambda self: self.node.type.ndim
 METHODS["element_size"] = lambda self: self.dtype.itemsize
 METHODS["get_device"] = lambda self: -1
+METHODS["is_shared"] = METHODS["is_distributed"] = lambda self: False
+METHODS["is_pinned"] = lambda self, device=None: False
+METHODS["share_memory_"] = lambda self: self
 METHODS["is_conj"] = METHODS["is_neg"] = FUNCTIONS["is_conj"] = FUNCTIONS["is_neg"] = lambda input: False
 METHODS["data_ptr"] = lambda self: id(self if self._base is None else self._base)

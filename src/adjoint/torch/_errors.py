@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from adjoint.tensors.located import PACKAGE
 
 __all__ = ["as_pytorchs"]
+
+SPELLED = (  # what the core's messages say to write, and how it is written here
+    (re.compile(r"\.astype\('int64'\)"), ".long()"),
+    (re.compile(r"\.astype\((\w+\.dtype)\)"), r".to(\1)"),
+    (re.compile(r"squeeze\(axis=(-?\d)\)"), r"squeeze(\1)"),
+    (re.compile(r"\.argmax\(axis=(-?\d)\)"), r".argmax(\1)"),
+    (re.compile(r"\bad\.(where|tensor|no_grad|ones|zeros|stack)\b"), r"torch.\1"),
+)
+
+
+def _spelled(said: Any) -> Any:
+    if isinstance(said, str):
+        for there, here in SPELLED:
+            said = there.sub(here, said)
+    return said
 
 
 class _Mismatch(RuntimeError, ValueError):
@@ -38,4 +54,4 @@ def as_pytorchs(error: Exception) -> Exception:
         at = at.tb_next
     if at is not None and not at.tb_frame.f_code.co_filename.startswith(PACKAGE):
         return error
-    return kind(*error.args).with_traceback(error.__traceback__)
+    return kind(*map(_spelled, error.args)).with_traceback(error.__traceback__)

@@ -31,7 +31,7 @@ from ._printing import OPTIONS, PROFILES
 from ._tensor import Core, as_torch
 from .nn.modules import Module
 
-__all__ = ["SETTINGS"]
+__all__ = ["SETTINGS", "GradScaler", "Namespace", "never", "nothing"]
 
 
 class set_grad_enabled(contextlib.ContextDecorator):
@@ -130,7 +130,7 @@ def compile(
     return CompiledModule(model, fullgraph) if isinstance(model, Module) else _compiled(model, fullgraph)
 
 
-class _Namespace(ModuleType):
+class Namespace(ModuleType):
     """A part of torch of which little is here, which may be imported."""
 
     def __init__(self, where: str, **names: Any) -> None:
@@ -145,7 +145,7 @@ class _Namespace(ModuleType):
         raise missing(self.__name__.removeprefix("adjoint."), name, vars(self))
 
 
-def _no(*args: Any, **keywords: Any) -> bool:
+def never(*args: Any, **keywords: Any) -> bool:
     return False
 
 
@@ -153,7 +153,7 @@ def _zero(*args: Any, **keywords: Any) -> int:
     return 0
 
 
-def _nothing(*args: Any, **keywords: Any) -> None:
+def nothing(*args: Any, **keywords: Any) -> None:
     return None
 
 
@@ -302,7 +302,7 @@ class iinfo:
         self.bits, self.max, self.min, self.dtype = info.bits, int(info.max), int(info.min), str(info.dtype)
 
 
-cuda_amp = _Namespace("torch.cuda.amp", GradScaler=GradScaler, autocast=functools.partial(autocast, "cuda"))
+cuda_amp = Namespace("torch.cuda.amp", GradScaler=GradScaler, autocast=functools.partial(autocast, "cuda"))
 SETTINGS: dict[str, Any] = {
     "set_grad_enabled": set_grad_enabled, "inference_mode": inference_mode, "no_grad": no_grad, "enable_grad": enable_grad,
     "compile": compile, "set_default_dtype": set_default_dtype, "get_default_dtype": default_dtype,
@@ -311,35 +311,34 @@ SETTINGS: dict[str, Any] = {
     "use_deterministic_algorithms": use_deterministic_algorithms,
     "are_deterministic_algorithms_enabled": modes.is_deterministic, "set_num_threads": lambda num: threads.set_num_threads(num),
     "get_num_threads": threads.get_num_threads, "set_num_interop_threads": lambda num: None,
-    "set_float32_matmul_precision": lambda precision: None,
     "set_flush_denormal": lambda mode: False, "seed": default_generator.seed, "initial_seed": default_generator.initial_seed,
     "get_rng_state": default_generator.get_state,
     "set_rng_state": lambda new_state: default_generator.set_state(new_state) and None,
     "finfo": finfo, "iinfo": iinfo,
-    "is_inference_mode_enabled": lambda: False, "autocast": autocast, "is_autocast_enabled": _no,
+    "is_inference_mode_enabled": lambda: False, "autocast": autocast, "is_autocast_enabled": never,
     "FloatTensor": typed("FloatTensor", "float32"), "DoubleTensor": typed("DoubleTensor", "float64"),
     "LongTensor": typed("LongTensor", "int64"), "IntTensor": typed("IntTensor", "int32"),
     "ByteTensor": typed("ByteTensor", "uint8"), "BoolTensor": typed("BoolTensor", "bool"),
-    "cuda": _Namespace(
-        "torch.cuda", is_available=_no, device_count=_zero, is_initialized=_no, is_bf16_supported=_no, manual_seed=_nothing,
-        manual_seed_all=_nothing, empty_cache=_nothing, amp=cuda_amp, synchronize=_refuse("cuda.synchronize"),
+    "cuda": Namespace(
+        "torch.cuda", is_available=never, device_count=_zero, is_initialized=never, is_bf16_supported=never, manual_seed=nothing,
+        manual_seed_all=nothing, empty_cache=nothing, amp=cuda_amp, synchronize=_refuse("cuda.synchronize"),
         set_device=_refuse("cuda.set_device"), current_device=_refuse("cuda.current_device"), device=_refuse("cuda.device"),
         get_device_name=_refuse("cuda.get_device_name"), memory_allocated=_zero, max_memory_allocated=_zero,
     ),
-    "amp": _Namespace("torch.amp", autocast=autocast, GradScaler=GradScaler),
-    "mps": _Namespace("torch.mps", is_available=_no, manual_seed=_nothing, empty_cache=_nothing),
-    "xpu": _Namespace("torch.xpu", is_available=_no, device_count=_zero),
-    "accelerator": _Namespace("torch.accelerator", is_available=_no, device_count=_zero, current_accelerator=_nothing),
-    "backends": _Namespace(
+    "amp": Namespace("torch.amp", autocast=autocast, GradScaler=GradScaler),
+    "mps": Namespace("torch.mps", is_available=never, manual_seed=nothing, empty_cache=nothing),
+    "xpu": Namespace("torch.xpu", is_available=never, device_count=_zero),
+    "accelerator": Namespace("torch.accelerator", is_available=never, device_count=_zero, current_accelerator=nothing),
+    "backends": Namespace(
         "torch.backends",
-        cuda=_Namespace("torch.backends.cuda", matmul=SimpleNamespace(allow_tf32=False), is_built=_no),
-        cudnn=_Namespace("torch.backends.cudnn", benchmark=False, deterministic=False, enabled=False, allow_tf32=False, is_available=_no),  # noqa: E501
-        mps=_Namespace("torch.backends.mps", is_available=_no, is_built=_no),
-        mkldnn=_Namespace("torch.backends.mkldnn", is_available=_no, enabled=False),
+        cuda=Namespace("torch.backends.cuda", matmul=SimpleNamespace(allow_tf32=False), is_built=never),
+        cudnn=Namespace("torch.backends.cudnn", benchmark=False, deterministic=False, enabled=False, allow_tf32=False, is_available=never),  # noqa: E501
+        mps=Namespace("torch.backends.mps", is_available=never, is_built=never),
+        mkldnn=Namespace("torch.backends.mkldnn", is_available=never, enabled=False),
     ),
-    "onnx": _Namespace("torch.onnx", export=_refuse_export, is_in_onnx_export=_no),
-    "random": _Namespace("torch.random", manual_seed=default_generator.manual_seed, fork_rng=fork_rng, seed=default_generator.seed,  # noqa: E501
+    "onnx": Namespace("torch.onnx", export=_refuse_export, is_in_onnx_export=never),
+    "random": Namespace("torch.random", manual_seed=default_generator.manual_seed, fork_rng=fork_rng, seed=default_generator.seed,
                          initial_seed=default_generator.initial_seed),
     "version": SimpleNamespace(cuda=None, hip=None, git_version="", __version__="2.13.0"),
-    "jit": _Namespace("torch.jit", script=lambda f, *a, **k: f, ignore=lambda f, *a, **k: f, export=lambda f: f, unused=lambda f: f),  # noqa: E501
+    "jit": Namespace("torch.jit", script=lambda f, *a, **k: f, ignore=lambda f, *a, **k: f, export=lambda f: f, unused=lambda f: f),  # noqa: E501
 }  # fmt: skip

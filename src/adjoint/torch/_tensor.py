@@ -292,6 +292,7 @@ class Tensor(Core):
     _base: Tensor | None = None
 
     is_cuda = is_xpu = is_mps = is_meta = is_sparse = is_sparse_csr = is_quantized = is_mkldnn = is_nested = False
+    is_cpu = True
     is_ipu = is_maia = is_mtia = is_vulkan = False
 
     def is_inference(self) -> bool:

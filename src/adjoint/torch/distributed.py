@@ -30,7 +30,9 @@ def is_initialized() -> bool:
 
 def init_process_group(*args: Any, **options: Any) -> None:
     """Raises: there is one process."""
-    raise RuntimeError(f"init_process_group: adjoint trains in one process; leave it out{at_user()}")
+    raise RuntimeError(
+        f"init_process_group: adjoint.torch trains in one process; leave it out (ad.distributed trains in many){at_user()}"
+    )
 
 
 def destroy_process_group(*args: Any) -> None:

@@ -76,6 +76,8 @@ def batch_norm(
     shapes don't fit, or when a channel of a batch has a single value. (S. Ioffe and C. Szegedy, "Batch normalization", 2015.)
     """
     name = "batch_norm"
+    if training and not eps > 0:
+        raise ValueError(f"{name}: eps must be positive in training, not {eps}{at_user()}")
     given = [optional(t) for t in (running_mean, running_var, weight, bias)]
     if not training and (running_mean is None or running_var is None):
         raise ValueError(f"{name}: without training, running_mean and running_var are needed{at_user()}")

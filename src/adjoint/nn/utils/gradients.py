@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import abs, clip, max, minimum, sqrt, stack, sum, tensor
+from adjoint.tensors.located import at_user
 from adjoint.transforms.modes import no_grad
 
-__all__ = ["clip_grad_norm_", "clip_grad_value_", "get_total_norm"]
+__all__ = ["clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
 
 
 @no_grad()
@@ -19,6 +21,7 @@ def get_total_norm(tensors: Iterable[Tensor], norm_type: float = 2.0, error_if_n
     Raises ValueError for a norm_type that isn't positive; with `error_if_nonfinite`, FloatingPointError for a norm that
     is infinite or NaN.
     """
+    norm_type = float(norm_type)  # "inf" too
     if not norm_type > 0:
         raise ValueError(f"get_total_norm: norm_type must be positive, not {norm_type}")
     given = list(tensors)
@@ -50,11 +53,30 @@ def clip_grad_norm_(
     """
     given = _with_gradient(parameters)
     total = get_total_norm([gradient for _, gradient in given], norm_type, error_if_nonfinite)
+    _scale(given, max_norm, total)
+    return total
+
+
+@no_grad()
+def clip_grads_with_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor) -> None:
+    """Scale the gradients down together, as `clip_grad_norm_` does, by a norm that is known: `get_total_norm`'s, or that of more
+    gradients than these.
+
+    >>> import adjoint as ad
+    >>> x = ad.variable([3.0, 4.0])
+    >>> (x * x).sum().backward()
+    >>> ad.nn.utils.clip_grads_with_norm_([x], 1.0, ad.tensor(20.0))
+    >>> x.grad
+    Tensor([0.3, 0.4])
+    """
+    _scale(_with_gradient(parameters), max_norm, total_norm)
+
+
+def _scale(given: list[tuple[Tensor, Tensor]], max_norm: float, total: Tensor) -> None:
     if given:
         factor = minimum(max_norm / (total + 1e-6), 1.0)
         for parameter, gradient in given:
             parameter.grad = gradient * factor
-    return total
 
 
 @no_grad()
@@ -65,5 +87,8 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -
 
 
 def _with_gradient(parameters: Tensor | Iterable[Tensor]) -> list[tuple[Tensor, Tensor]]:
-    given = [parameters] if isinstance(parameters, Tensor) else parameters
+    given: Any = [parameters] if isinstance(parameters, Tensor) else parameters
+    if not isinstance(given, Iterable):
+        hint = "model.parameters()" if hasattr(given, "parameters") or callable(given) else "parameters"
+        raise TypeError(f"gradients of a {type(given).__name__}: give {hint}{at_user()}")
     return [(parameter, parameter.grad) for parameter in given if parameter.grad is not None]

@@ -209,6 +209,11 @@ def Variable(data: Any, requires_grad: bool = False, volatile: Any = None) -> Te
     return found.requires_grad_(requires_grad)
 
 
+def once_differentiable(fn: Any) -> Any:
+    """A `backward` that PyTorch differentiates no further; here its operations are."""
+    return fn
+
+
 class set_detect_anomaly:
     """Taken for PyTorch's sake: `ad.explain_nan(y)` says where a NaN comes from."""
 

@@ -120,7 +120,19 @@ def _list_with_default(out_size: Any, defaults: Any) -> Any:
     return [d if v is None else v for v, d in zip(out_size, defaults[-len(out_size) :], strict=True)]
 
 
+def _consume_prefix(state_dict: Any, prefix: str) -> None:
+    """Names of a state lose the prefix that wrappers of modules gave them, in place."""
+    for name in list(state_dict):
+        if name.startswith(prefix):
+            state_dict[name.removeprefix(prefix)] = state_dict.pop(name)
+    metadata = getattr(state_dict, "_metadata", None)
+    for name in list(metadata or ()):
+        if metadata is not None and name.startswith(prefix):
+            metadata[name.removeprefix(prefix)] = metadata.pop(name)
+
+
 TUPLES: dict[str, Any] = {
+    "consume_prefix_in_state_dict_if_present": _consume_prefix,
     "_ntuple": lambda n, name="parse": _repeated(n), "_single": _repeated(1), "_pair": _repeated(2), "_triple": _repeated(3),
     "_quadruple": _repeated(4), "_reverse_repeat_tuple": _reverse_repeat_tuple, "_list_with_default": _list_with_default,
 }  # fmt: skip

@@ -16,8 +16,6 @@ from adjoint.nn.lazy import Lazy
 from adjoint.nn.module import Module as CoreModule
 from adjoint.nn.states import BUFFER, CHILD, PARAMETER, UNSAVED
 from adjoint.nn.utils.parametrize import ParametrizationList as CoreParametrizationList
-from adjoint.tensors.assignment import rebind
-from adjoint.tensors.functions import zeros as core_zeros
 from adjoint.tensors.located import at_user
 
 from .._creation import device as Device
@@ -31,11 +29,12 @@ from .forwards import FORWARDS
 from .module_hooks import SHARED_HOOKS, with_pytorchs
 from .resets import CONVOLUTIONS, RESETS, let_convolve
 from .states import Saving
+from .surgery import Buffer, Surgery, check_name, forget
 
 __all__ = ["LAYERS", "Module", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
 
-class Module(Saving):
+class Module(Surgery, Saving):
     """Base of all networks: assign parameters and modules to attributes, and define `forward`.
 
     >>> import adjoint.torch as torch
@@ -78,6 +77,9 @@ class Module(Saving):
             value.__class__ = Parameter if value.requires_grad and value.is_leaf else Tensor
         elif isinstance(value, CoreModule) and not isinstance(value, Module):
             _adopt(value)
+        elif isinstance(value, Buffer):
+            self.register_buffer(name, value.data, value.persistent)
+            return
         CoreModule.__setattr__(self, name, value)
 
     if not TYPE_CHECKING:
@@ -110,14 +112,14 @@ class Module(Saving):
             raise TypeError(
                 f"register_buffer: {name!r} must be a tensor or None, not a {type(tensor).__name__}{at_user()}"
             )
-        _check_name(self, "buffer", name)
+        check_name(self, "buffer", name)
         if name in self._kinds and self._kinds[name] not in (BUFFER, UNSAVED):
             raise KeyError(f"{type(self).__name__} has an attribute {name!r} already{at_user()}")
         CoreModule.register_buffer(self, name, as_torch(tensor), persistent)
 
     def register_parameter(self, name: str, param: Any) -> None:
         """Make a Parameter, or None, the attribute `name`."""
-        _check_name(self, "parameter", name)
+        check_name(self, "parameter", name)
         if param is None:
             self.__dict__[name] = None
             self._kinds[name] = PARAMETER
@@ -242,20 +244,6 @@ class Module(Saving):
 
     def compile(self, *args: Any, **keywords: Any) -> None:
         """The module runs as it is; `torch.compile(module)` gives a compiled one."""
-
-
-def _check_name(module: Any, what: str, name: str) -> None:
-    if not name or "." in name:
-        raise KeyError(f"{type(module).__name__}: a {what} can't be called {name!r}; dots separate names{at_user()}")
-
-
-def forget(parameters: Any, set_to_none: bool) -> None:
-    """Gradients become None; or zeros in place, where there are some."""
-    for p in parameters:
-        if set_to_none or p.grad is None:
-            p.grad = None
-        else:
-            rebind(p.grad, core_zeros(tuple(p.shape), dtype=p.dtype).node)
 
 
 def _adopt(module: Any) -> None:

@@ -9,25 +9,31 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint import optim as core_optim
-from adjoint.optim.optimizer import OPTIONS
+from adjoint.optim.optimizer import OPTIONS, named
 from adjoint.tensors.located import at_user
 
 from .._missing import missing
 from .._names import refuse, with_keywords
 from .._tensor import Core, as_torch
-from ..nn.modules import forget
+from ..nn.surgery import forget
 from . import lr_scheduler, swa_utils
+from .hooks import Hooked, with_step_hooks
 from .states import States
 
 NAMES = "ASGD Adadelta Adafactor Adagrad Adam AdamW Adamax LBFGS Muon NAdam RAdam RMSprop Rprop SGD SparseAdam".split()
 __all__ = [*NAMES, "Optimizer", "lr_scheduler", "swa_utils"]
 
 
-class Optimizer(metaclass=ABCMeta):  # noqa: B024 - others are registered with it
+class Optimizer(Hooked, metaclass=ABCMeta):
     """Base of optimizers of one's own, as PyTorch's: `param_groups` and `state` are plain dictionaries.
 
     A subclass calls `super().__init__(params, defaults)` and defines `step`.
     """
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if "step" in vars(cls):
+            cls.step = with_step_hooks(cls.step)  # type: ignore[method-assign]
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
@@ -42,9 +48,9 @@ class Optimizer(metaclass=ABCMeta):  # noqa: B024 - others are registered with i
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Train more parameters."""
         held = param_group["params"]
-        self.param_groups.append(
-            {**self.defaults, **param_group, "params": [held] if isinstance(held, Core) else list(held)}
-        )
+        names, parameters = named([held] if isinstance(held, Core) else list(held), type(self).__name__)
+        more = {"param_names": names} if names else {}
+        self.param_groups.append({**self.defaults, **param_group, "params": parameters, **more})
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients, or make them zeros."""
@@ -56,17 +62,30 @@ class Optimizer(metaclass=ABCMeta):  # noqa: B024 - others are registered with i
 
     def state_dict(self) -> dict[str, Any]:
         """The state by number of the parameter, and the groups."""
+        return self._saved(Optimizer._state)
+
+    def _state(self) -> dict[str, Any]:
         numbers = {id(p): i for i, p in enumerate(p for g in self.param_groups for p in g["params"])}
         groups = [{**g, "params": [numbers[id(p)] for p in g["params"]]} for g in self.param_groups]
         return {"state": {numbers[id(p)]: s for p, s in self.state.items()}, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Go on from `state_dict()`."""
+        self._loaded(Optimizer._load, state_dict)
+
+    def _load(self, state_dict: dict[str, Any]) -> None:
         parameters = [p for g in self.param_groups for p in g["params"]]
         for number, entries in state_dict["state"].items():
             self.state[parameters[int(number)]] = dict(entries)
         for group, saved in zip(self.param_groups, state_dict["param_groups"], strict=True):
-            group.update({k: v for k, v in saved.items() if k != "params"})
+            group.update({k: v for k, v in saved.items() if k not in ("params", "param_names")})
+
+    def __repr__(self) -> str:
+        lines = [f"{type(self).__name__} ("]
+        for number, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {number}")
+            lines += [f"    {k}: {group[k]}" for k in sorted(group) if k != "params"]
+        return "\n".join([*lines, ")"])
 
 
 def _made(name: str) -> type:
@@ -89,17 +108,16 @@ def _made(name: str) -> type:
     def step(self: Any, closure: Any = None) -> Any:
         return as_torch(core.step(self, closure))
 
-    def state_dict(self: Any) -> Any:
+    def saved(self: Any) -> Any:
         found = core.state_dict(self)
         found["state"] = {k: {n: as_torch(v) for n, v in s.items()} for k, s in found["state"].items()}
         return found
 
-    def __repr__(self: Any) -> str:
-        lines = [f"{name} ("]
-        for number, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {number}")
-            lines += [f"    {k}: {group[k]}" for k in sorted(group) if k != "params"]
-        return "\n".join([*lines, ")"])
+    def state_dict(self: Any) -> Any:
+        return self._saved(saved)
+
+    def load_state_dict(self: Any, state_dict: Any) -> None:
+        self._loaded(core.load_state_dict, state_dict)
 
     def state(self: Any) -> States:
         return States(self)
@@ -118,11 +136,12 @@ def _made(name: str) -> type:
     ]
     options = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=OPTIONS[n]) for n in core.options]  # type: ignore[literal-required]
     __init__.__signature__ = with_keywords(own.replace(parameters=first), *options)  # type: ignore[attr-defined]
-    body = {"__init__": __init__, "zero_grad": zero_grad, "step": step, "state_dict": state_dict, "__repr__": __repr__,
+    body = {"__init__": __init__, "zero_grad": zero_grad, "step": with_step_hooks(step), "state_dict": state_dict,
+            "load_state_dict": load_state_dict, "__repr__": Optimizer.__repr__, "_further": True,
             "state": property(state, set_state, doc="What is remembered of each parameter: a dictionary by parameters."),
             "__doc__": core.__doc__,
             "__module__": __name__}  # fmt: skip
-    made = type(name, (core,), body)
+    made = type(name, (Hooked, core), body)
     Optimizer.register(made)
     return made
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from adjoint import optim as core_optim
@@ -22,8 +24,8 @@ class LRScheduler(core_optim.LRScheduler):
     """Base of schedules of one's own: a subclass defines `get_lr`, the rates of all groups at `self.last_epoch`."""
 
     def __init__(self, optimizer: Any, last_epoch: int = -1) -> None:
-        _from_start(type(self).__name__, last_epoch)
-        super().__init__(optimizer)
+        with _beginning(self, optimizer, last_epoch):
+            super().__init__(optimizer)
 
     def get_lr(self) -> list[float]:
         """The learning rate of every group."""
@@ -41,8 +43,34 @@ class LRScheduler(core_optim.LRScheduler):
 _LRScheduler = LRScheduler
 
 
+# whose rate at a step follows from the first rate, or from that which there is
+ANYWHERE = """ConstantLR CosineAnnealingLR ExponentialLR LambdaLR LinearLR MultiStepLR PolynomialLR StepLR""".split()
+
+
+KEEPING = {
+    "CosineAnnealingLR",
+    "ExponentialLR",
+    "LinearLR",
+    "PolynomialLR",
+}  # which leave the rate that there is at first
+
+
+@contextmanager
+def _beginning(schedule: Any, optimizer: Any, last_epoch: int) -> Iterator[None]:
+    """What is made inside begins with the step after `last_epoch`."""
+    if last_epoch == -1:
+        yield
+        return
+    schedule._first = last_epoch + 1
+    rates = [rate_of(group) for group in optimizer.param_groups]
+    yield
+    del schedule._first
+    if type(schedule).__name__ in KEEPING:
+        schedule._give(rates)
+
+
 def _from_start(name: str, last_epoch: int) -> None:
-    if last_epoch != -1:
+    if last_epoch != -1 and name not in ANYWHERE:
         raise RuntimeError(f"{name}: to go on from an epoch, load_state_dict() of the schedule saved there{at_user()}")
 
 
@@ -60,8 +88,10 @@ def made(name: str) -> type:
         except TypeError as error:
             raise TypeError(f"{name}: {error}{at_user()}") from None
         del given["self"]
-        _from_start(name, given.pop("last_epoch", -1))
-        core.__init__(self, **given)
+        last_epoch = given.pop("last_epoch", -1)
+        _from_start(name, last_epoch)
+        with _beginning(self, given.get("optimizer"), last_epoch):
+            core.__init__(self, **given)
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]
     body = {"__init__": __init__, "__doc__": core.__doc__, "__module__": __name__}

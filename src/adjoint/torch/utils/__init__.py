@@ -6,6 +6,9 @@ from typing import Any
 
 from .._missing import missing
 from . import checkpoint, data
+from .data.distributed import DistributedSampler
+
+data.DistributedSampler = DistributedSampler
 
 __all__ = ["checkpoint", "data"]
 

@@ -206,7 +206,8 @@ def default_convert(data: Any) -> Any:
 
 
 class DataLoader(core_data.DataLoader):
-    """Batches of a data set, as PyTorch's. With `shuffle`, the order depends on `torch.manual_seed`.
+    """Batches of a data set, as PyTorch's. With `shuffle`, each pass draws its order from the generator as it is then; so does
+    what workers draw.
 
     Batches come in order, however many workers make them, and the core says how these start and how far ahead they work:
     `multiprocessing_context`, `prefetch_factor`, `pin_memory` and `in_order` change nothing.
@@ -220,7 +221,6 @@ class DataLoader(core_data.DataLoader):
         refuse("DataLoader", "multiprocessing_context", multiprocessing_context, "fork", "spawn", "forkserver")
         if pin_memory_device:
             Device(pin_memory_device)
-        seed = _seed(generator) if shuffle or num_workers else 0
         self.generator = generator
         own = (
             None
@@ -232,7 +232,7 @@ class DataLoader(core_data.DataLoader):
         super().__init__(
             dataset, batch_size, bool(shuffle), sampler, batch_sampler, num_workers,
             collate_fn or (own if batch_size is not None or batch_sampler is not None else default_convert),
-            pin_memory, drop_last, timeout, worker_init_fn, seed=seed, persistent_workers=persistent_workers,
+            pin_memory, drop_last, timeout, worker_init_fn, persistent_workers=persistent_workers,
         )  # fmt: skip
 
     def __class_getitem__(cls, kind: Any) -> Any:
@@ -246,7 +246,12 @@ class DataLoader(core_data.DataLoader):
         return sampler
 
     def __iter__(self) -> Iterator[Any]:
-        for batch in super().__iter__():
+        if (self.shuffle or self.num_workers) and not self._resumed:
+            self.epoch, self._batch = _seed(self.generator), 0  # the order is a function of this number
+        return self._converted(super().__iter__())
+
+    def _converted(self, batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
             found = _settled(as_torch(batch))
             yield list(found) if type(found) is tuple and self._columns is not None else found
 

@@ -1,0 +1,175 @@
+"""Parts of torch that aren't here: each name may be imported, and its call says what to do instead. And parts of which it is
+enough that they do nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+from collections.abc import Callable, Iterator
+from multiprocessing import cpu_count, get_start_method, set_start_method
+from types import SimpleNamespace
+from typing import Any
+
+from adjoint import tracing
+from adjoint.tensors.located import at_user
+
+from ._settings import SETTINGS, Namespace, never, nothing
+
+__all__ = ["PARTS"]
+
+LOOK = "ad.execution.explain(y) says which kernels compute y and what takes how long; cProfile times what Python does"
+WEIGHTS = "torch.save(model.state_dict(), path) writes safetensors, which PyTorch reads"
+GRAPH = "ad.draw(y) and ad.explore(y) show what was computed; torch.compile(f) compiles it"
+SMALL = "model.half() and model.bfloat16() keep weights in 16 bits, the smallest that are here"
+PROCESSES = "adjoint.torch trains in one process; ad.distributed has many (python -m adjoint train --workers 4)"
+KEPT = "graphs keep what derivatives need; torch.utils.checkpoint computes it again instead"
+RULES = "torch.autograd.Function gives a function a derivative of its own, ad.host_call calls one of NumPy arrays"
+MASKED = "F.scaled_dot_product_attention takes attn_mask: masks, or what is added to the scores"
+
+# By place: names of PyTorch's, and what to do instead.
+ABSENT: dict[str, tuple[str, str]] = {
+    "profiler": ("profile record_function schedule tensorboard_trace_handler", LOOK),
+    "autograd.profiler": ("profile record_function emit_nvtx emit_itt", LOOK),
+    "utils.benchmark": ("Timer Compare Fuzzer", "timeit times a call; read a value of it, for results are computed then"),
+    "utils.bottleneck": ("main", LOOK),
+    "jit": ("trace trace_module freeze optimize_for_inference fork wait ScriptModule ScriptFunction", "torch.compile compiles"),
+    "fx": ("symbolic_trace Tracer GraphModule Graph Interpreter Transformer wrap", GRAPH),
+    "export": ("export save load Dim ExportedProgram", WEIGHTS),
+    "quantization": ("quantize_dynamic quantize prepare prepare_qat convert fuse_modules get_default_qconfig", SMALL),
+    "ao.quantization": ("quantize_dynamic quantize prepare prepare_qat convert fuse_modules get_default_qconfig", SMALL),
+    "hub": ("load help list download_url_to_file load_state_dict_from_url", "load a file of weights by torch.load"),
+    "nested": ("nested_tensor as_nested_tensor", "pad by nn.utils.rnn.pad_sequence, and mask"),
+    "multiprocessing": ("spawn Process Pool Queue SimpleQueue Manager start_processes", PROCESSES),
+    "autograd.graph": ("saved_tensors_hooks register_multi_grad_hook GradientEdge get_gradient_edge Node", KEPT),
+    "library": ("custom_op Library define impl register_fake triton_op wrap_triton", RULES),
+    "nn.attention.flex_attention": ("flex_attention create_block_mask create_mask BlockMask", MASKED),
+}  # fmt: skip
+CUDA = "Event Stream stream current_stream default_stream get_device_properties get_device_capability mem_get_info memory_summary"
+
+
+def _absent(where: str, what: str) -> Callable[..., Any]:
+    def called(*args: Any, **keywords: Any) -> Any:
+        raise RuntimeError(f"torch.{where} isn't here; {what}{at_user()}")
+
+    called.__name__ = called.__qualname__ = where.rpartition(".")[2]
+    return called
+
+
+class _Choice:
+    """A name whose attributes and calls say what to do instead: `ProfilerActivity.CPU`."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+
+    def __getattr__(self, name: str) -> str:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return f"{self._where}.{name}"
+
+
+def _names(place: str) -> dict[str, Any]:
+    names, what = ABSENT[place]
+    return {name: _absent(f"{place}.{name}", what) for name in names.split()}
+
+
+def _same(f: Any = None, *args: Any, **keywords: Any) -> Any:
+    """A decorator that gives back what it decorates, with arguments or without."""
+    return f if callable(f) else lambda g: g
+
+
+def _is_compiling() -> bool:
+    return tracing.active() is not None
+
+
+class SDPBackend(enum.IntEnum):
+    """What computes attention in PyTorch; here one compiler does."""
+
+    ERROR = -1
+    MATH = 0
+    FLASH_ATTENTION = 1
+    EFFICIENT_ATTENTION = 2
+    CUDNN_ATTENTION = 3
+    OVERRIDEABLE = 4
+
+
+@contextlib.contextmanager
+def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
+    """What computes attention, which changes nothing here."""
+    yield
+
+
+@contextlib.contextmanager
+def _anything(*args: Any, **keywords: Any) -> Iterator[None]:
+    yield
+
+
+class _Precision:
+    """What `set_float32_matmul_precision` was last given: it changes nothing."""
+
+    held = "highest"
+
+    @classmethod
+    def give(cls, precision: str) -> None:
+        """Keep it."""
+        if precision not in ("highest", "high", "medium"):
+            raise RuntimeError(f"set_float32_matmul_precision: highest, high or medium, not {precision!r}{at_user()}")
+        cls.held = precision
+
+
+def _parts() -> dict[str, Any]:
+    made = {
+        place: Namespace(f"torch.{place}", **_names(place))
+        for place in ABSENT
+        if place != "jit" and place != "nn.attention.flex_attention"
+    }
+    made["profiler"].__dict__["ProfilerActivity"] = _Choice("ProfilerActivity")
+    made["multiprocessing"].__dict__.update(
+        cpu_count=cpu_count, get_start_method=get_start_method, set_start_method=set_start_method, freeze_support=nothing,
+        set_sharing_strategy=nothing,
+    )  # fmt: skip
+    made["autograd.graph"].__dict__.update(
+        save_on_cpu=_anything, allow_mutation_on_saved_tensors=_anything, disable_saved_tensors_hooks=_anything
+    )
+    SETTINGS["jit"].__dict__.update(
+        _names("jit"), is_scripting=never, is_tracing=never, annotate=lambda kind, value: value,
+        load=_absent("jit.load", "torch.load reads what torch.save wrote"), save=_absent("jit.save", WEIGHTS),
+        interface=_same, script_if_tracing=_same, set_fusion_strategy=nothing, enable_onednn_fusion=nothing, Final=Any,
+    )  # fmt: skip
+    amp = {"custom_fwd": _same, "custom_bwd": _same}
+    SETTINGS["amp"].__dict__.update(amp, is_autocast_available=lambda device_type: device_type == "cpu")
+    SETTINGS["cuda"].amp.__dict__.update(amp)
+    refused = {name: _absent(f"cuda.{name}", "adjoint computes on the CPU") for name in CUDA.split()}
+    SETTINGS["cuda"].__dict__.update(
+        refused, reset_peak_memory_stats=nothing, reset_max_memory_allocated=nothing, ipc_collect=nothing, init=nothing,
+        memory_reserved=lambda device=None: 0, max_memory_reserved=lambda device=None: 0,
+        is_current_stream_capturing=never, seed=nothing, seed_all=nothing,
+    )  # fmt: skip
+    switches = {
+        f"{do}_{kind}_sdp": nothing for do in ("enable",) for kind in ("flash", "mem_efficient", "math", "cudnn")
+    }
+    SETTINGS["backends"].cuda.__dict__.update(switches, sdp_kernel=_anything)
+    compiler = {
+        "is_compiling": _is_compiling, "is_dynamo_compiling": _is_compiling, "is_exporting": never, "disable": _same,
+        "allow_in_graph": _same, "reset": nothing, "cudagraph_mark_step_begin": nothing, "list_backends": lambda: ["inductor"],
+    }  # fmt: skip
+    dynamo = {
+        "reset": nothing, "disable": _same, "graph_break": nothing, "mark_dynamic": nothing, "mark_static": nothing,
+        "is_compiling": _is_compiling, "allow_in_graph": _same, "config": SimpleNamespace(),
+        "optimize": _absent("_dynamo.optimize", "torch.compile(f) compiles"),
+    }  # fmt: skip
+    flex = Namespace("torch.nn.attention.flex_attention", **_names("nn.attention.flex_attention"))
+    return {
+        **{place: part for place, part in made.items() if "." not in place},
+        "ao": Namespace("torch.ao", quantization=made["ao.quantization"]),
+        "autograd.profiler": made["autograd.profiler"], "autograd.graph": made["autograd.graph"],
+        "utils.benchmark": made["utils.benchmark"], "utils.bottleneck": made["utils.bottleneck"],
+        "nn.attention": Namespace("torch.nn.attention", sdpa_kernel=sdpa_kernel, SDPBackend=SDPBackend, flex_attention=flex),
+        "compiler": Namespace("torch.compiler", **compiler), "_dynamo": Namespace("torch._dynamo", **dynamo),
+        "set_float32_matmul_precision": _Precision.give,
+        "get_float32_matmul_precision": lambda: _Precision.held, "get_num_interop_threads": lambda: 1,
+        "is_anomaly_enabled": never, "is_warn_always_enabled": never, "set_warn_always": nothing,
+        "is_autocast_cpu_enabled": never, "is_distributed": never, "is_inference": never,
+    }  # fmt: skip
+
+
+PARTS: dict[str, Any] = _parts()

@@ -1,0 +1,51 @@
+"""What changes modules after they are made, and buffers as attributes."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn, Self
+
+from adjoint.nn.module import Module as CoreModule
+from adjoint.tensors.assignment import rebind
+from adjoint.tensors.functions import zeros as core_zeros
+from adjoint.tensors.located import at_user
+
+from .._creation import device as Device
+from .._tensor import torch_tensor
+
+__all__ = ["Buffer", "Surgery", "check_name", "forget"]
+
+
+class Buffer:
+    """Assigned to an attribute of a module, its tensor is a buffer of the module: `self.mask = nn.Buffer(torch.ones(3))`."""
+
+    def __init__(self, data: Any = None, *, persistent: bool = True) -> None:
+        self.data = torch_tensor([] if data is None else data).detach()
+        self.persistent = persistent
+
+
+class Surgery(CoreModule):
+    """Methods of modules that are seldom needed."""
+
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
+        """The module: its tensors are on the one device, and have some values."""
+        Device(device)
+        return self
+
+    def register_backward_hook(self, hook: Any) -> NoReturn:
+        """Raises: PyTorch's gives the gradients of a module's last operation alone."""
+        raise RuntimeError(f"register_backward_hook isn't here; use register_full_backward_hook(hook){at_user()}")
+
+
+def check_name(module: Any, what: str, name: str) -> None:
+    """Raise KeyError for what can't be the name of an attribute."""
+    if not name or "." in name:
+        raise KeyError(f"{type(module).__name__}: a {what} can't be called {name!r}; dots separate names{at_user()}")
+
+
+def forget(parameters: Any, set_to_none: bool) -> None:
+    """Gradients become None; or zeros in place, where there are some."""
+    for p in parameters:
+        if set_to_none or p.grad is None:
+            p.grad = None
+        else:
+            rebind(p.grad, core_zeros(tuple(p.shape), dtype=p.dtype).node)
