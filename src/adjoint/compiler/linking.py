@@ -309,14 +309,14 @@ class Linker:
             if space not in table.shared:
                 table.shared[space] = size
                 self.sized.append((space, index, purpose))
-        block = len(self.blocks)
-        self.blocks += kernel.numbers
+        blocks, block = self.blocks, len(self.blocks)
+        blocks += kernel.numbers
         for place, key in kernel.places:
             if type(key) is Start:  # as mostly
                 start = starts[key[0]]
-                found = positions.get(start, 0)
-                if not found:
-                    found = table.at(start)
+                found = positions.get(start)
+                if found is None:
+                    found = positions[start] = table.size
             elif type(key) is Shared:
                 found = table.at(packed.get(key.purpose) or Shared(index, key.purpose))
             elif type(key) is Handle:
@@ -329,7 +329,7 @@ class Linker:
                 found = len(table.checks)
             else:
                 found = table.at(key)
-            self.blocks[block + place] = found
+            blocks[block + place] = found
             self.places.append(block + place)
         table.checks += arguments.checks
         self.own.scratch = max(self.own.scratch, arguments.scratch)
