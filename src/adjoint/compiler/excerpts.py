@@ -7,6 +7,7 @@ depend on anything else.
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -128,12 +129,15 @@ class Numbering:
         numbers, start = self.numbers, _new(Start, (root, offset)) if offset else root
         return _new(View, (numbers.setdefault(start, len(numbers)), 0, shape, strides))
 
-    @property
-    def starts(self) -> list[Start]:
-        """The place that each number stands for, if it does."""
-        return [_new(Start, (x, 0)) if type(x) is int else x for x in self.numbers]
+    def starts(self, inner: Container[int] = (), stored: Container[int] = ()) -> list[Start]:
+        """The place that each number stands for, if it does; `inner` slots have one if they are `stored`."""
+        return [
+            x if type(x) is not int else NOWHERE if x in inner and x not in stored else _new(Start, (x, 0))
+            for x in self.numbers
+        ]
 
 
+NOWHERE = Start(-1, 0)
 _new = tuple.__new__  # named tuples by their own constructor take twice as long
 
 
@@ -143,8 +147,9 @@ def key_of(
     """What the unit's code depends on, and where each of its places is."""
     n = Numbering(fusion)
     if isinstance(unit, Nest):
-        key = _nest(n, unit)
-    elif isinstance(unit, Product):
+        return _nest(n, unit), n.starts(unit.level, unit.stored)
+    key: Key
+    if isinstance(unit, Product):
         key = _product(n, unit)
     elif isinstance(unit, Window):
         key = _window(n, unit)
@@ -160,11 +165,11 @@ def key_of(
         key = ("running", _runs(n, unit))
     else:
         key = ("move", _moving(n, unit))
-    return key, n.starts
+    return key, n.starts()
 
 
-def _attributes(step: Step) -> Any:
-    return None if step.attributes is None else (exact(step.attributes), step.attributes)
+def _attributes(attributes: Any) -> Any:
+    return None if attributes is None else (exact(attributes), attributes)
 
 
 def _nest(n: Numbering, nest: Nest) -> Key:
@@ -174,32 +179,36 @@ def _nest(n: Numbering, nest: Nest) -> Key:
     known: dict[int, int] = {}  # the numbers of slots that are computed or were read
     steps: list[Key] = []
     outside: dict[int, Key] = {}
-    for step in nest.steps:
-        op, attributes, _, _, given, output, kind = step
+    number_of = numbers.setdefault
+    for op, attributes, _, _, given, output, kind in nest.steps:
         inputs = []
         for slot in given:
             number = known.get(slot)
             if number is None:
-                view = n.view(views[slot])  # who reads the same elements reads the same
-                number = known[slot] = numbers.setdefault(view, len(numbers))
+                root, offset, shape, strides = views[slot]
+                start = number_of(_new(Start, (root, offset)) if offset else root, len(numbers))
+                view = _new(View, (start, 0, shape, strides))  # who reads the same elements reads the same
+                number = known[slot] = number_of(view, len(numbers))
                 if number not in outside:
-                    root = views[slot].root
                     outside[number] = (view, dtypes[slot], _literal(fusion, root) if root in constants else None)
             inputs.append(number)
         name = op.name
-        known[output] = number = numbers.setdefault(output, len(numbers))
+        known[output] = number = number_of(output, len(numbers))
         if attributes is not None:  # a movement's say nothing that its views don't
             known_by_it = name in REDUCTIONS or has_formula(name)
-            attributes = _attributes(step) if known_by_it else (attributes, attributes) if name == "padded" else None
+            attributes = (
+                _attributes(attributes) if known_by_it else (attributes, attributes) if name == "padded" else None
+            )
         steps.append((name, attributes, kind, tuple(inputs), number, level[output], dtypes[output], shapes[output],
                       output in by_row))  # fmt: skip
-    before, behind = [
-        tuple([_product(n, p) if isinstance(p, Product) else _window(n, p) for p in made])
-        for made in (nest.products, nest.followers)
-    ]
+    before, behind = [_beside(n, made) if made else () for made in (nest.products, nest.followers)]
     return ("nest", nest.domain, nest.split, nest.tile, tuple(steps), tuple(outside.items()),
             tuple([of(s) for s in nest.stored]), before, behind, tuple([of(s) for s in nest.tiles]),
             _writes_much(fusion, nest))  # fmt: skip
+
+
+def _beside(n: Numbering, made: Sequence[Product | Window]) -> tuple[Key, ...]:
+    return tuple([_product(n, p) if isinstance(p, Product) else _window(n, p) for p in made])
 
 
 def _literal(fusion: Fusion, root: int) -> tuple[str, bytes] | None:
@@ -224,8 +233,8 @@ def _product(n: Numbering, product: Product) -> Key:
 def _window(n: Numbering, window: Window) -> Key:
     step, positions = window.step, window.positions
     beside = None if positions is None else (positions.type, n.of(positions.output))
-    return ("window", step.op.name, _attributes(step), step.type, n.of(step.output), tuple([n.view(v) for v in window.reads]),
-            window.dtypes, beside)  # fmt: skip
+    return ("window", step.op.name, _attributes(step.attributes), step.type, n.of(step.output),
+            tuple([n.view(v) for v in window.reads]), window.dtypes, beside)  # fmt: skip
 
 
 def _matrices(n: Numbering, unit: Matrices) -> Stacked:

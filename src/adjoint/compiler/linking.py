@@ -71,8 +71,12 @@ def uses(kernel: Kernel) -> int:
 
 def is_shared(kernel: Kernel) -> bool:
     """Whether a unit is worth other threads' help, if they are awake."""
-    table = tuning()
-    return kernel.chunks > 1 and kernel.time >= min(table.worth_helping, table.worth_sharing)
+    return kernel.chunks > 1 and kernel.time >= _worth_helping()
+
+
+def _worth_helping() -> float:
+    """Nanoseconds from which a unit is."""
+    return min(tuning().worth_helping, tuning().worth_sharing)
 
 
 def forget() -> None:
@@ -194,22 +198,28 @@ def function_address(function: Function) -> int | None:
 
 def keys_of(fusion: Fusion) -> dict[int, tuple[Key, list[Start]]]:
     """What the code of each unit depends on, and where its places are, by the unit's number; of those that have code."""
-    return {
-        index: key_of(fusion, unit)
+    return {index: key_of(fusion, unit) for index, unit in _with_code(fusion)}
+
+
+def _with_code(fusion: Fusion) -> list[tuple[int, Any]]:
+    """The units that have code, and their numbers."""
+    return [
+        (index, unit)
         for index, unit in enumerate(fusion.units)
         if not isinstance(unit, Host) and not (isinstance(unit, Nest) and not unit.stored)
-    }
+    ]
 
 
 def linked(fusion: Fusion, timed: bool = False) -> Linker:
     """The calls of a program for these units."""
-    keyed = keys_of(fusion)
-    known: dict[Key, Key] = {}  # a key takes as long to hash as a unit to link: each is hashed once
-    same = {index: known.setdefault(key, key) for index, (key, _) in keyed.items()}
-    kernels = {id(key): kernel for key, kernel in find(known).items()}
-    return Linker(
-        fusion.units, {index: (kernels[id(same[index])], starts) for index, (_, starts) in keyed.items()}, timed
-    )
+    known: dict[Key, int] = {}  # a key takes as long to hash as a unit to link: each is hashed once,
+    keyed: dict[int, tuple[int, list[Start]]] = {}
+    for index, unit in _with_code(fusion):
+        key, starts = key_of(fusion, unit)  # and let go at once, if there was one like it
+        keyed[index] = known.setdefault(key, len(known)), starts
+    found = find(known)
+    kernels = [found[key] for key in known]
+    return Linker(fusion.units, {index: (kernels[k], starts) for index, (k, starts) in keyed.items()}, timed)
 
 
 class Linker:
@@ -258,7 +268,8 @@ class Linker:
         worth = tuning().worth_sharing
         flags, rows = self.calls[:, 3], [row for _, row in self.spots]
         times = np.zeros(len(flags))
-        times[rows] = [one.time if is_shared(one) else 0 for one in kernels]
+        least = _worth_helping()
+        times[rows] = [one.time if one.chunks > 1 and one.time >= least else 0 for one in kernels]
         flags &= calls.CHECKED
         self.launches = bool(times.any()) and float(times.sum()) >= worth
         if not self.launches:
@@ -280,6 +291,7 @@ class Linker:
     def add(self, index: int, kernel: Kernel, starts: list[Start]) -> None:
         """The calls of a unit, which is the program's `index`-th."""
         arguments, table = kernel.arguments, self.table
+        positions: dict[Any, int] = table.positions
         packed: dict[str, Shared] = {}
         first = kernel.first
         for view, purpose in arguments.packed.items():
@@ -297,11 +309,14 @@ class Linker:
             if space not in table.shared:
                 table.shared[space] = size
                 self.sized.append((space, index, purpose))
-        block = len(self.blocks)
-        self.blocks += kernel.numbers
+        blocks, block = self.blocks, len(self.blocks)
+        blocks += kernel.numbers
         for place, key in kernel.places:
-            if type(key) is Start:
-                found = table.at(starts[key.root])
+            if type(key) is Start:  # as mostly
+                start = starts[key[0]]
+                found = positions.get(start)
+                if found is None:
+                    found = positions[start] = table.size
             elif type(key) is Shared:
                 found = table.at(packed.get(key.purpose) or Shared(index, key.purpose))
             elif type(key) is Handle:
@@ -314,7 +329,7 @@ class Linker:
                 found = len(table.checks)
             else:
                 found = table.at(key)
-            self.blocks[block + place] = found
+            blocks[block + place] = found
             self.places.append(block + place)
         table.checks += arguments.checks
         self.own.scratch = max(self.own.scratch, arguments.scratch)

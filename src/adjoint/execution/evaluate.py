@@ -30,6 +30,7 @@ from adjoint.plan.canonical import (
     value_array,
 )
 from adjoint.plan.donation import donated_leaves
+from adjoint.plan.hashed import Hashed
 from adjoint.plan.plan import Plan, build, find_targets, is_differentiated, is_worth_keeping
 from adjoint.plan.repeated import find_repetition
 from adjoint.primitives.core import DETACH, FULL, SELECT, VERSION, WATCHED
@@ -168,11 +169,11 @@ def _planned_by_loops(roots: Sequence[Node], given: Collection[Node]) -> ByLoops
 
 def _planned(kind: str, roots: Sequence[Node], given: Collection[Node]) -> tuple[Canonical, Plan]:
     c = canonicalize(roots, given=given)
-    key: tuple[Any, ...] = (kind, key_of(c))
+    key: Any = (kind, key_of(c))
     if len(c.numbers) > MANY_NUMBERS:  # those that never change needn't be handed over in each run
         key = (*key, repr([None if type(value) is Unknown else value for value, _ in c.numbers]))
         c.numbers = [found for found in c.numbers if type(found[0]) is Unknown]
-    key = (*key, c.join_numbers())
+    key = Hashed((*key, c.join_numbers()))
     return c, plan_of(c, list(dict.fromkeys([c.number[x] for x in roots])), False, key, True)
 
 

@@ -29,12 +29,13 @@ def ordered(steps: list[Any], outputs: Sequence[int], types: Sequence[Any], leav
     depth = [0] * len(types)
     made: list[Any] = [None] * len(types)
     for step in steps:
+        _, _, _, _, inputs, output, _ = step
         deepest = 0
-        for i in step.inputs:
+        for i in inputs:
             if depth[i] > deepest:
                 deepest = depth[i]
-        depth[step.output] = deepest + 1
-        made[step.output] = step
+        depth[output] = deepest + 1
+        made[output] = step
     nearest = sorted(asked, key=depth.__getitem__)
     if nearest == asked:
         return steps
@@ -58,22 +59,24 @@ class _Sequence:
 
     def reach(self, slot: int) -> None:
         """Let a slot's step come next, behind all that it needs."""
-        waiting = self.waiting
+        waiting, come = self.waiting, self.steps.append
         stack = [slot]
         pop, push = stack.pop, stack.append
         while stack:
             slot = pop()
-            step = waiting[slot if slot >= 0 else ~slot]
+            step = waiting[slot]
             if step is None:
                 continue
-            if slot < 0:  # all that it reads is there
-                waiting[~slot] = None
-                self.steps.append(step)
-                continue
-            push(~slot)
+            ready = True
             for i in reversed(step.inputs):
                 if waiting[i] is not None:
+                    if ready:  # it comes again behind what it needs
+                        push(slot)
+                        ready = False
                     push(i)
+            if ready:
+                waiting[slot] = None
+                come(step)
 
 
 def _readers(steps: list[Any], types: Sequence[Any], leaves: int) -> list[list[int]]:
@@ -81,13 +84,14 @@ def _readers(steps: list[Any], types: Sequence[Any], leaves: int) -> list[list[i
     readers: list[list[int]] = [[] for _ in range(leaves)]
     source = list(range(leaves)) + [-1] * (len(types) - leaves)  # the leaf that a slot is a view of
     for step in steps:
-        for i in step.inputs:
+        op, _, _, _, inputs, output, _ = step
+        for i in inputs:
             leaf = source[i]
             if leaf >= 0:
-                if step.op.view and i == step.inputs[0]:
-                    source[step.output] = leaf
-                elif not step.op.elementwise:
-                    readers[leaf].append(step.output)
+                if op.view and i == inputs[0]:
+                    source[output] = leaf
+                elif not op.elementwise:
+                    readers[leaf].append(output)
     return readers
 
 

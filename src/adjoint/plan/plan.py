@@ -307,14 +307,16 @@ def must_mask(steps: Iterable[tuple[Any, Primitive, Sequence[Any]]], after: set[
     """
     after = set() if after is None else after
     needed = False
+    add, apart = after.add, after.isdisjoint
     for result, op, inputs in steps:
         if op.masked is not None:
-            after.add(result)
-        elif not after.isdisjoint(inputs):
-            after.add(result)
+            add(result)
+        elif not apart(inputs):
+            add(result)
             if op.swallows and (op is not WHERE or inputs[0] in after):
                 needed = True  # of `where`, only the condition decides without passing on
-        needed = needed or op is HOST_CALL
+        elif op is HOST_CALL:
+            needed = True
     return needed
 
 
@@ -358,13 +360,14 @@ def _narrow(plan: Plan) -> None:
 
 def _note_masks(plan: Plan) -> None:
     after: set[int] = set()
-    plan.always_masked = must_mask([(step.output, step.op, step.inputs) for step in plan.steps], after)
+    ops, _, _, _, inputs, slots, _ = zip(*plan.steps, strict=True) if plan.steps else [()] * len(Step._fields)
+    plan.always_masked = must_mask(zip(slots, ops, inputs, strict=True), after)
     plan.has_masked = bool(after)
     doubtful = [place for place, (_, _, slot, _) in enumerate(plan.outputs) if slot in after]
     types = [plan.types[plan.outputs[place][2]] for place in doubtful]
     plan.always_masked = plan.always_masked or tuple in map(type, types)  # several arrays, which nobody looks at
     plan.checked = [place for place, t in zip(doubtful, types, strict=True) if type(t) is not tuple and t.inexact]
-    plan.has_products = any(step.op in PRODUCTS for step in plan.steps)
+    plan.has_products = not PRODUCTS.isdisjoint(ops)
 
 
 # What to compute: the number of a node in the canonical order, which of its values if it has several, the node that stands
@@ -426,10 +429,11 @@ def note(plan: Plan, slot_of: dict[Node, int]) -> None:
     """Write down where each step of a plan was recorded, and what its leaves are called."""
     if len(plan.steps) > MOST_NOTED:
         return
-    producer = {step.output: step for step in plan.steps}
+    producer, sites = {step.output: step for step in plan.steps}, plan.sites
     for node, slot in slot_of.items():
         if node.inputs:
-            plan.sites.setdefault(slot, (node.site, node.offset))  # the first of those that were merged
+            if slot not in sites:  # the first of those that were merged
+                sites[slot] = (node.site, node.offset)
             if node.op in APART and slot in producer:
                 within = producer[slot].inputs[-1]
                 plan.sites.setdefault(within, (node.site, node.offset))

@@ -12,6 +12,7 @@ import copy
 import math
 from collections import Counter
 from collections.abc import Callable, Container
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -45,8 +46,9 @@ class Simplifier:
         self.single = set(range(leaves, leaves + len(plan.number_types)))  # one number, whatever the type's shape
         self.single.update(slot for slot, array in plan.constants.items() if array.ndim == 0)
         self.numbers = {slot: array.item() for slot, array in plan.constants.items() if array.ndim == 0}
-        self.reads = Counter([i for step in plan.steps for i in step.inputs])
+        self.reads = Counter(chain.from_iterable([step.inputs for step in plan.steps]))
         self.reads.update([slot for _, _, slot, _ in plan.outputs])
+        self.renamed, self.known = self.same.keys(), self.numbers.keys()
 
     def number(self, slot: int) -> Any:
         """The number that a slot is known to hold everywhere; None if there is none."""
@@ -71,27 +73,29 @@ class Simplifier:
 
     def add(self, step: Step) -> None:
         """Simplify a step and all that it becomes."""
-        same = self.same
-        if same and not same.keys().isdisjoint(step.inputs):
-            step = step._replace(inputs=tuple([same.get(i, i) for i in step.inputs]))
-        if step.op.name in WITHOUT_NUMBERS or not self.numbers.keys().isdisjoint(step.inputs):
+        op, _, _, _, inputs, output, _ = step
+        if not self.renamed.isdisjoint(inputs):
+            inputs = tuple([self.same.get(i, i) for i in inputs])
+            step = step._replace(inputs=inputs)
+        if op.name in WITHOUT_NUMBERS or not self.known.isdisjoint(inputs):
             found = self.rewritten(step)
             if found.__class__ is int:
-                if found != step.output:
-                    same[step.output] = found
+                if found != output:
+                    self.same[output] = found
                 return
             step = found  # type: ignore[assignment]
-        if (step.op is RESHAPE or self.bands.found) and self.bands.take(step):
+            op = step.op
+        if (op is RESHAPE or self.bands.found) and self.bands.take(step):
             return
         self.steps.append(step)
-        self.producer[step.output] = step
-        if step.op is EMBED:
+        self.producer[output] = step
+        if op is EMBED:
             note_embedded(self, step)
 
     def rewritten(self, step: Step) -> int | Step:
         """What a step becomes by the rules, each in its turn: another step, or a slot that has its value."""
         numbers, inputs = self.numbers, step.inputs
-        if numbers.keys().isdisjoint(inputs):
+        if self.known.isdisjoint(inputs):
             rules = WITHOUT_NUMBERS.get(step.op.name)
         else:
             if inputs[0] in numbers and inputs[-1] in numbers and all([i in numbers for i in inputs]):
@@ -340,12 +344,14 @@ def without_dead_code(s: Simplifier, outputs: list[int]) -> list[Step]:
     """The steps that the outputs need, sums of arrays amid zeros put together. Host code is called whether anybody reads its
     result or not."""
     needed = set(outputs)
-    alive = []
+    need, alive = needed.update, []
     for step in reversed(s.steps):
-        if step.output in needed or step.op.name == "host_call":
-            if step.attributes.__class__ is Parts:
+        op, attributes, _, _, inputs, output, _ = step
+        if output in needed or op.name == "host_call":
+            if attributes.__class__ is Parts:
                 step = assembled(s, step)
-            needed.update(step.inputs)
+                inputs = step.inputs
+            need(inputs)
             alive.append(step)
     alive.reverse()
     return alive
@@ -388,15 +394,17 @@ def beside_their_readers(steps: list[Step], given: int, constants: Container[int
             else:
                 ordered.append(waiting.pop(stack.pop().output))
 
+    slots = waiting.keys()
     for step in steps:
-        if step.op.elementwise:
-            for i in step.inputs:
+        op, _, _, _, inputs, output, _ = step
+        if op.elementwise:
+            for i in inputs:
                 if i >= given and i not in constants and i not in waiting:
                     break
             else:
-                waiting[step.output] = step
+                waiting[output] = step
                 continue
-        if waiting and not waiting.keys().isdisjoint(step.inputs):
+        if waiting and not slots.isdisjoint(inputs):
             emit(step)
         else:
             ordered.append(step)

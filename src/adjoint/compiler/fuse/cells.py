@@ -21,6 +21,8 @@ def join_cells(fusion: Fusion, readers: dict[int, list[int]], kept: set[int], at
     """Move pools behind the nests that only they read, and convolutions before those that alone read them. `at` says where each
     unit runs, joined ones elsewhere than they stand."""
     made = {unit.step.output: index for index, unit in enumerate(fusion.units) if isinstance(unit, Window)}
+    if not made:
+        return
     made = {slot: index for slot, index in made.items() if len(readers.get(slot, ())) == 1}
     for index, nest in enumerate(fusion.units):
         if not isinstance(nest, Nest) or not _is_plain(fusion, nest):

@@ -16,11 +16,13 @@ from adjoint.runtime.memory import ALIGNMENT, address
 from adjoint.shapes import contiguous, size_of
 
 
-def overwritable(fusion: Fusion, results: list[int], roots: list[set[int]]) -> dict[int, tuple[int, ...]]:
-    """The leaves whose memory each result may take; `roots` are the arrays that each unit reads."""
+def overwritable(
+    fusion: Fusion, results: list[int], roots: list[set[int]], last_reader: dict[int, int]
+) -> dict[int, tuple[int, ...]]:
+    """The leaves whose memory each result may take; `roots` are the arrays that each unit reads, and `last_reader` says which one
+    reads an array last."""
     # after host code and checks of indices, which may fail: a run that failed must find its leaves as they were
     first = _last_failing(fusion) + 1
-    last_reader = {root: index for index, read in enumerate(roots) for root in read}
     kept = {fusion.views[s].root for s in fusion.results if s not in fusion.objects}
     wanted = set(results)
     found: dict[int, tuple[int, ...]] = {}
@@ -86,8 +88,7 @@ def _read_elsewhere(fusion: Fusion, nest: Nest, leaves: set[int]) -> set[int]:
     """Those of the leaves of which a nest, or what is made with it, may read elements besides the one that it writes."""
     strides, views, domain = contiguous(nest.domain), fusion.views, nest.domain
     found = {view.root for product in nest.made for view in product.reads}
-    for slot in {i for step in nest.steps for i in step.inputs}:
-        view = views.get(slot)
-        if view is not None and view.root in leaves and view != (view.root, 0, domain, strides):
+    for view in [views[slot] for slot in fusion.given(nest)]:
+        if view.root in leaves and view != (view.root, 0, domain, strides):
             found.add(view.root)
     return found

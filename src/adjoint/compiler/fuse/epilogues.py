@@ -74,10 +74,5 @@ def _fits(fusion: Fusion, unit: Product | Window, nest: Nest) -> bool:
         return False
     if nest.is_one_row or not nest.stored or unit.grain > 8 * tuning.joined_tile or nest.tile % unit.grain:
         return False
-    produced = {step.output for step in nest.steps}
-    for step in nest.steps:
-        for i in step.inputs:
-            read = fusion.views.get(i) if i not in produced else None
-            if read is not None and read.root == slot and read != View(slot, 0, domain, contiguous(domain)):
-                return False  # in another order
-    return True
+    whole = View(slot, 0, domain, contiguous(domain))  # else in another order
+    return all([view.root != slot or view == whole for view in [fusion.views[i] for i in fusion.given(nest)]])

@@ -35,6 +35,7 @@ from adjoint.compiler.fuse.kinds import (
     transposed,
 )
 from adjoint.compiler.fuse.padded import PADDED, Padded, read_in_place
+from adjoint.compiler.fuse.transposes import is_matrix, turned_products
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.formulas import is_lowered, reduces
 from adjoint.compiler.loops.matrix_formulas import FORMULAS, LOWERED, formula_name
@@ -63,6 +64,7 @@ class Fusion:
         self.tuning = tuning()
         self.most_steps, self.look_back = self.tuning.most_steps, self.tuning.look_back
         self.lowered: dict[Any, bool] = {}  # which operations of which dtypes have a formula, of those met
+        self.strides: dict[ArrayType, Shape] = {}  # of arrays of a type, of those met
         self.units: list[Unit] = []
         self.views: dict[int, View] = {}
         self.ready: dict[int, int] = {}  # the first unit that may read a slot from memory
@@ -111,17 +113,27 @@ class Fusion:
 
     def place(self, step: Step) -> None:
         op, attributes, _, _, inputs, out, t = step
-        name, known = op.name, self.dtypes
-        if attributes is None and op.elementwise and t.__class__ is ArrayType and not self.objects:  # by far the most
+        known, plain = self.dtypes, t.__class__ is ArrayType and not self.objects
+        if plain and attributes is None and op.elementwise:  # by far the most
             dtype = t.dtype.name
-            kind = (name, dtype, *[known[i] for i in inputs])
+            kind: tuple[Any, ...] = (op, dtype)
+            for i in inputs:
+                if known[i] != dtype:
+                    kind = (op, dtype, *[known[i] for i in inputs])
+                    break
             found = self.lowered.get(kind)
             if found is None:
-                found = self.lowered[kind] = dtype in BYTES and is_lowered(name, None, dtype, kind[2:])
+                dtypes = [known[i] for i in inputs]
+                found = self.lowered[kind] = dtype in BYTES and is_lowered(op.name, None, dtype, dtypes)
             if found:
                 known[out], self.shapes[out] = dtype, t.shape
                 self.elementwise(step)
                 return
+        elif plain and not self.in_place and t.dtype.name in BYTES and is_movement(step):
+            known[out], self.shapes[out] = t.dtype.name, t.shape
+            self.movement(step)
+            return
+        name = op.name
         if name in LOWERED and self.is_small(step):
             self.matrices(step)
             return
@@ -275,52 +287,46 @@ class Fusion:
 
     def nest_for(self, shape: Shape, slots: Sequence[int]) -> int:
         """The last nest over a domain that may read the slots, or a new one at the end: which unit it is."""
-        units, home = self.units, self.home
-        count = len(units)
+        units, home, ready, shapes = self.units, self.home, self.ready, self.shapes
+        count, most = len(units), self.most_steps
         first = count - self.look_back if count > self.look_back else 0
         for index in range(count - 1, first - 1, -1):
             unit = units[index]
-            if unit.__class__ is Nest and unit.domain == shape and self.may_take(index, unit, slots):
-                return index
+            if unit.__class__ is Nest and unit.domain == shape and len(unit.steps) < most:
+                level = unit.level
+                for s in slots:
+                    if home.get(s) == index:
+                        if level.get(s) == "element" and shapes[s] == shape:  # as mostly
+                            continue
+                    elif ready[s] <= index:
+                        continue
+                    if not self.readable(s, unit, index, shape, "element"):
+                        break
+                else:
+                    return index
         earlier = {home[s] for s in slots if s in home and home[s] < first}
         for index in sorted(earlier, reverse=True):
             unit = units[index]
-            if isinstance(unit, Nest) and unit.domain == shape and self.may_take(index, unit, slots):
+            fits = isinstance(unit, Nest) and unit.domain == shape and len(unit.steps) < most
+            if fits and all([self.readable(s, unit, index, shape, "element") for s in slots]):  # type: ignore[arg-type]
                 return index
         units.append(Nest(shape))
         return count
 
-    def may_take(self, index: int, nest: Nest, slots: Sequence[int]) -> bool:
-        """Whether a nest over the same domain has room for an elementwise step on these slots."""
-        if len(nest.steps) >= self.most_steps:
-            return False
-        home, ready, level = self.home, self.ready, nest.level
-        for s in slots:
-            if home.get(s) == index:
-                if level.get(s) == "element" and self.shapes[s] == nest.domain:  # as mostly
-                    continue
-            elif ready[s] <= index:
-                continue
-            if not self.readable(s, nest, index, nest.domain, "element"):
-                return False
-        return True
-
     def elementwise(self, step: Step) -> None:
-        inputs, out, rows = step.inputs, step.output, self.rows
-        shape = step.type.shape
+        _, _, _, _, inputs, out, t = step
+        rows, shape = self.rows, t.shape
         if rows and not rows.isdisjoint(inputs) and self.by_row(step):
             return
-        units = self.units
-        index = len(units) - 1
-        unit = units[index] if units else None
-        if unit.__class__ is not Nest or unit.domain != shape or not self.may_take(index, unit, inputs):
-            index = self.nest_for(shape, inputs)
-            unit = units[index]
-        nest: Nest = unit  # type: ignore[assignment]
+        index = self.nest_for(shape, inputs)
+        nest: Nest = self.units[index]  # type: ignore[assignment]
         self.home[out] = index
         nest.steps.append(step)
         nest.level[out] = "element"
-        self.views[out] = _new(View, (out, 0, shape, contiguous(shape)))
+        strides = self.strides.get(t)
+        if strides is None:
+            strides = self.strides[t] = contiguous(shape)
+        self.views[out] = _new(View, (out, 0, shape, strides))
         self.ready[out] = index + 1
 
     def by_row(self, step: Step) -> bool:
@@ -368,7 +374,7 @@ class Fusion:
     def product(self, step: Step) -> None:
         slots = []
         for slot in step.inputs:
-            slots.append(slot if _is_matrix(self.views[slot]) else self.copy(slot))
+            slots.append(slot if is_matrix(self.views[slot]) else self.copy(slot))
         a, b = self.views[slots[0]], self.views[slots[1]]
         shape, out = step.type.shape, step.output
         if out in self.turned:
@@ -420,14 +426,15 @@ class Fusion:
 
     def is_small(self, step: Step) -> bool:
         """Whether there is a formula for a step on small matrices, which native code can read."""
+        if step.op.name == "matmul" and size_of(step.type.shape[:-2]) < self.tuning.small_stack:
+            return False
         if formula_name(step.op.name, step.attributes) not in FORMULAS:
             return False
         if any(i in self.objects or self.dtypes[i] not in ("float32", "float64") for i in step.inputs):
             return False
         if step.op.name == "matmul":
-            *batch, n, m = step.type.shape
-            work = n * m * self.shapes[step.inputs[0]][-1]
-            return size_of(tuple(batch)) >= self.tuning.small_stack and work <= self.tuning.small_product
+            n, m = step.type.shape[-2:]
+            return bool(n * m * self.shapes[step.inputs[0]][-1] <= self.tuning.small_product)
         if type(step.type) is tuple and step.output in self.asked:  # somebody asks for it as a tuple
             return False
         stacked = size_of(self.shapes[step.inputs[0]][:-2]) >= self.tuning.small_stack
@@ -464,9 +471,9 @@ class Fusion:
     def is_for_lapack(self, step: Step) -> bool:
         """Whether LAPACK is there for a step on matrices, which native code can read."""
         name, inputs = step.op.name, self.read_by(step)
-        if libraries.missing() is not None or any(i in self.objects for i in inputs):
+        if name == "matmul" and self.dtypes.get(inputs[0]) not in PART:
             return False
-        if name == "matmul" and self.dtypes[inputs[0]] not in PART:
+        if libraries.missing() is not None or any(i in self.objects for i in inputs):
             return False
         if self.dtypes[inputs[0]] not in LETTERS or (type(step.type) is tuple and step.output in self.asked):
             return False
@@ -488,7 +495,7 @@ class Fusion:
         for k, slot in enumerate(self.read_by(step)):
             view = self.column(slot) if self.holds_pivots(step, k) else self.views[slot]
             core = View(view.root, 0, view.shape[-2:], view.strides[-2:])
-            lies = _is_matrix(core) if ROUTINES[step.op.name].either_way else is_contiguous(core)
+            lies = is_matrix(core) if ROUTINES[step.op.name].either_way else is_contiguous(core)
             if not lies or stack_stride(view) is None:
                 slot = self.copy(slot)
                 view = self.column(slot) if self.holds_pivots(step, k) else self.views[slot]
@@ -527,7 +534,7 @@ class Fusion:
         readers: dict[int, list[int]] = {}
         for index, unit in enumerate(self.units):
             if isinstance(unit, Nest):
-                roots = {views[i].root for i in self.given(unit, index)}
+                roots = {views[i].root for i in self.given(unit)}
             elif isinstance(unit, Host):
                 roots = {views[i].root for i in unit.step.inputs if i in views}
             else:
@@ -542,21 +549,24 @@ class Fusion:
         return readers
 
     def roots(self, unit: Unit) -> set[int]:
-        """The arrays in memory that a unit may read."""
+        """The arrays in memory that a unit reads."""
         if isinstance(unit, Product | Window | Several | Move | Transform | Running):
             return {view.root for view in unit.reads}
         views = self.views
         if isinstance(unit, Host):
             return {views[i].root for i in unit.step.inputs if i in views}
-        roots = {views[i].root for step in unit.steps for i in step.inputs}
+        roots = {views[i].root for i in self.given(unit)}
         for product in unit.made:
             roots.update([view.root for view in product.reads])
         return roots
 
-    def given(self, nest: Nest, index: int) -> set[int]:
-        """The slots that a nest, which is this unit, reads from memory."""
-        level, home = nest.level, self.home
-        return {i for step in nest.steps for i in step.inputs if i not in level or home[i] != index}
+    @staticmethod
+    def given(nest: Nest) -> set[int]:
+        """The slots that a nest reads from memory; known until its steps change."""
+        found = nest.read
+        if found is None:
+            found = nest.read = set().union(*[step.inputs for step in nest.steps]).difference(nest.level)
+        return found
 
     def note_stores(self) -> None:
         needed = {*self.readers(), *[self.views[s].root for s in self.results if s not in self.objects]}
@@ -570,34 +580,6 @@ def fused(plan: Plan) -> Fusion:
     found = Fusion(plan)
     may_stop = any([isinstance(unit, Scan) and unit.part.may_stop for unit in found.units])
     return Fusion(plan, True) if may_stop and any([isinstance(unit, Host) for unit in found.units]) else found
-
-
-def _exchanges(step: Step) -> bool:
-    """Whether a permutation exchanges the last two axes and no other."""
-    axes = tuple(range(len(step.type.shape)))
-    return bool(step.attributes == (*axes[:-2], *axes[:-3:-1]))
-
-
-def turned_products(steps: list[Step], read: set[int]) -> set[int]:
-    """The products that are read transposed alone: they are computed that way round, as (AB)ᵀ = BᵀAᵀ."""
-    products = {step.output for step in steps if step.op.name == "matmul"}
-    read = set(read)
-    turned: set[int] = set()
-    for step in steps:
-        if products.isdisjoint(step.inputs):
-            continue
-        for slot in step.inputs:
-            if slot in products:
-                (turned if step.op.name == "permute_dims" and _exchanges(step) else read).add(slot)
-    return turned - read
-
-
-def _is_matrix(view: View) -> bool:
-    """Whether the last two axes are a matrix as the library takes it, in rows or in columns."""
-    (n, m), (s, t) = view.shape[-2:], view.strides[-2:]
-    rows = (t == 1 or m == 1) and (s >= m or n == 1)
-    columns = (s == 1 or n == 1) and (t >= n or m == 1)
-    return rows or columns
 
 
 def _nothing(*arguments: Any) -> Any:

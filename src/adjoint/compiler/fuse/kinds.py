@@ -35,6 +35,9 @@ class View(NamedTuple):
         return f"{name} from {self.offset} on by {self.strides}"
 
 
+_new = tuple.__new__  # named tuples by their own constructor take twice as long
+
+
 def is_contiguous(view: View) -> bool:
     if view.strides == contiguous(view.shape):
         return True
@@ -58,7 +61,7 @@ def broadcast(view: View, shape: Shape) -> View:
 def reshaped(view: View, shape: Shape) -> View | None:
     """The view in another shape; None where only a copy has it."""
     if is_contiguous(view):
-        return View(view.root, view.offset, shape, contiguous(shape))
+        return _new(View, (view.root, view.offset, shape, contiguous(shape)))
     strides = reshaped_strides(view.shape, view.strides, shape)
     return None if strides is None else View(view.root, view.offset, shape, strides)
 
@@ -69,7 +72,8 @@ def moved(view: View, step: Step) -> View | None:
 
 
 def _permuted(view: View, axes: tuple[int, ...], shape: Shape) -> View:
-    return View(view.root, view.offset, shape, tuple([view.strides[a] for a in axes]))
+    root, offset, _, strides = view
+    return _new(View, (root, offset, shape, tuple([strides[a] for a in axes])))
 
 
 def _sliced(view: View, slices: tuple[tuple[int, int, int], ...], shape: Shape) -> View:
@@ -127,6 +131,9 @@ class Nest(Printed):
             int, str
         ] = {}  # of the slots computed here: "element", "row" or "total" (nobody reads it here)
         self.by_row: set[int] = set()  # the reductions that give one value for each row
+        self.read: set[int] | None = (
+            None  # the slots that it reads from memory, once somebody has asked: see `Fusion.given`
+        )
         self.stored: list[int] = []  # slots that go to memory
         self.products: list[
             Product | Window

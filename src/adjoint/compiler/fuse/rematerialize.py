@@ -71,8 +71,7 @@ def _read_by_like(fusion: Fusion, nest: Nest, slot: int, readers: list[int]) -> 
             or len(unit.steps) >= fusion.tuning.most_steps
         ):
             return False
-        read = {i for step in unit.steps for i in step.inputs if i in fusion.views and fusion.views[i].root == slot}
-        if read != {slot}:
+        if [i for i in fusion.given(unit) if fusion.views[i].root == slot] != [slot]:
             return False
     return bool(readers)
 
@@ -87,4 +86,4 @@ def _make_again(fusion: Fusion, index: int, step: Step) -> None:
     fusion.home[again] = index
     nest.level[again] = "element"
     changed = [s._replace(inputs=tuple([again if i == slot else i for i in s.inputs])) for s in nest.steps]
-    nest.steps = [step._replace(output=again), *changed]
+    nest.steps, nest.read = [step._replace(output=again), *changed], None

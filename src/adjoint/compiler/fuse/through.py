@@ -19,9 +19,12 @@ MOST = 8  # times that a value is computed for each element
 
 def read_through(fusion: Fusion, nest: Nest, kept: set[int]) -> None:
     """Let the readers of what this nest makes of one array, and of single numbers, read that array, if all of them are nests."""
+    stored = [s for s in nest.stored if s not in kept]
+    if not stored:
+        return
     producer = {step.output: step for step in nest.steps}
     read = {i for step in nest.steps for i in step.inputs}
-    for slot in [s for s in nest.stored if s in producer and s not in kept and s not in read]:
+    for slot in [s for s in stored if s in producer and s not in read]:
         step = producer[slot]
         source = _only_array(fusion, nest, step)
         if source is None or not step.op.light or nest.level[slot] != "element":
@@ -114,4 +117,4 @@ def _compute(fusion: Fusion, index: int, parts: list[int], step: Step, source: i
         steps.append(
             s._replace(inputs=tuple([made.get(i, i) for i in s.inputs])) if not made.keys().isdisjoint(s.inputs) else s
         )
-    nest.steps = steps
+    nest.steps, nest.read = steps, None

@@ -110,8 +110,10 @@ class Outline:
         fresh = dict.fromkeys(fusion.views[s].root for s in fusion.results if s not in fusion.objects)
         self.fresh = [root for root in fresh if root in self.produced]
         roots = [fusion.roots(unit) for unit in fusion.units]
-        shares = overwritable(fusion, self.fresh, roots)
-        self.last_uses = {root: index for index, read in enumerate(roots) for root in read}
+        self.last_uses: dict[int, int] = {}
+        for index, read in enumerate(roots):
+            self.last_uses.update(dict.fromkeys(read, index))
+        shares = overwritable(fusion, self.fresh, roots, self.last_uses)
         self.lasting = self.lasting_slots()
         self.reshaped: dict[
             int, int
@@ -166,7 +168,8 @@ class Outline:
             return None
         if view.shape != shape and size_of(view.shape) != size_of(shape):
             return None
-        if any([self.fusion.views[s].shape != view.shape for s in self.results_of[root]]):
+        others = self.results_of[root]
+        if len(others) > 1 and any([self.fusion.views[s].shape != view.shape for s in others]):
             return root if view.shape == shape else None
         if view.shape != shape:
             self.reshaped[root] = slot
@@ -201,10 +204,10 @@ class Native:
         self.lasting, self.as_they_come = self.outline.lasting, self.outline.as_they_come
         self.room: dict[Any, int] = {}  # bytes of what lies in the block
         self.scratch_start = 0
+        self.places = self.noted_places()
         self.lay_out()
         self.spent = self.spent_inputs()
         self.leaf_places = [k for k in range(len(plan.leaf_types)) if k not in fusion.objects]
-        self.places = self.noted_places()
         self.keep: list[Any] = []
         self.pointers = self.fixed_pointers()
         self.moves = self.moved()
@@ -230,10 +233,14 @@ class Native:
     def noted_places(self) -> dict[int, list[tuple[int, int]]]:
         """Positions in the table of each array, and bytes to add."""
         places: dict[int, list[tuple[int, int]]] = {}
+        dtypes = self.fusion.dtypes
         for key, at in self.table.positions.items():
             if type(key) is Start:
-                nbytes = key.offset * BYTES[self.fusion.dtypes[key.root]]
-                places.setdefault(key.root, []).append((at, nbytes))
+                root, offset = key
+                found = places.get(root)
+                if found is None:
+                    found = places[root] = []
+                found.append((at, offset * BYTES[dtypes[root]]))
         return places
 
     def fixed_pointers(self) -> Array:
@@ -303,13 +310,9 @@ class Native:
 
     def inner_places(self) -> Array:
         """Positions in the table of what lies in the block, and bytes from the block's start."""
-        found = []
-        for key, at in self.table.positions.items():
-            if type(key) is Start and key.root in self.inner_roots:
-                nbytes = key.offset * BYTES[self.fusion.dtypes[key.root]]
-                found.append((at, self.inner_roots[key.root] + nbytes))
-            elif type(key) is Shared:
-                found.append((at, self.offsets[key]))
+        places, positions = self.places, self.table.positions
+        found = [(at, offset + more) for root, offset in self.inner_roots.items() for at, more in places.get(root, ())]
+        found += [(positions[space], self.offsets[space]) for space in self.table.shared if space in positions]
         return np.array(found, np.int64).reshape(-1, 2)
 
     def again(self, fusion: Fusion, linked: Linker) -> Native:
@@ -317,9 +320,11 @@ class Native:
         same frames."""
         made = copy.copy(self)
         made.fusion, made.plan, made.linked, made.table = fusion, fusion.plan, linked, linked.table
-        made.lay_out(self)
-        if made.table.positions is not self.table.positions:
+        moved = made.table.positions is not self.table.positions
+        if moved:
             made.places = made.noted_places()
+        made.lay_out(self)
+        if moved:
             made.moves = made.moved()
         made.runs, made.patterned, made.patient = [0], False, None
         made.fresh_makers = [made.maker(root) for root in made.fresh]

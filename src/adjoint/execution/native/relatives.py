@@ -13,6 +13,7 @@ import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from adjoint import _forks
@@ -28,12 +29,14 @@ from adjoint.execution.native.remembered import Remembered
 from adjoint.graph import ArrayType, array_type
 from adjoint.machine.machine import NumberMachine
 from adjoint.machine.tape import Tape
+from adjoint.plan.hashed import Hashed
 from adjoint.plan.plan import Plan, Step
 
 MOST_PATTERNS = 16  # of one structure: with more, most of its plans seem to be unlike
 WORTH = 16  # steps: shorter plans are as quickly compiled as stamped
 MOST_STEPS = 1 << 17  # of structures that are remembered, of about 300 bytes each
 PATTERN_STEPS = 5  # of these that one of a pattern weighs
+SHAPE, DTYPE_NAME = attrgetter("shape"), attrgetter("dtype.name")
 
 
 class Description(NamedTuple):
@@ -46,13 +49,13 @@ class Description(NamedTuple):
 def describe(plan: Plan) -> Description | None:
     """The description of a plan; None where it has something of which that can't be told."""
     numbers: list[int] = []
-    types = [t for t in plan.types if t.__class__ is ArrayType]
-    if len(types) < len(plan.types) or any([array.ndim for array in plan.constants.values()]):
+    types, steps = plan.types, plan.steps
+    if not {ArrayType}.issuperset(map(type, types)) or any([array.ndim for array in plan.constants.values()]):
         return None
-    shapes = [t.shape for t in types]
-    steps = plan.steps
+    shapes = list(map(SHAPE, types))
+    ops, own, _, _, inputs, slots, _ = zip(*steps, strict=True)
     try:
-        attributes = [None if step.attributes is None else taken(_attributes(step), numbers) for step in steps]
+        attributes = [None if x is None else taken(_attributes(steps[k]), numbers) for k, x in enumerate(own)]
     except Unfollowed:
         return None
     structure = (
@@ -60,10 +63,12 @@ def describe(plan: Plan) -> Description | None:
         len(plan.number_types),
         plan.ordered,
         tuple(plan.outputs),
-        tuple([t.dtype.name for t in types]),
+        tuple(map(DTYPE_NAME, types)),
         tuple(map(len, shapes)),
         tuple([(slot, array.dtype.str, array.tobytes()) for slot, array in plan.constants.items()]),
-        tuple([(step.op, step.inputs, step.output) for step in steps]),
+        ops,
+        inputs,
+        slots,
         tuple(attributes),
     )
     return Description(structure, (*chain.from_iterable(shapes), *numbers))
@@ -326,7 +331,7 @@ def compile_plan(plan: Plan, for_good: bool = False) -> Native | NumberMachine |
 
 
 def _followed(plan: Plan, structure: Any, numbers: Values) -> Native | None:
-    key = (structure, settings())
+    key = Hashed((structure, settings()))
     relatives = _known.get(key)
     if relatives is None:
         relatives = Relatives(numbers, len(plan.steps))
