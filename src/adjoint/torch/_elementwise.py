@@ -135,7 +135,8 @@ UNARY: dict[str, Callable[[Any], Any]] = {
     "relu": core.relu, "ceil": _rounding(core.ceil, "ceil"), "floor": _rounding(core.floor, "floor"),
     "trunc": _rounding(core.trunc, "trunc"), "fix": _rounding(core.trunc, "fix"), "sign": _real_only(_sgn, "sign"),
     "sgn": _sgn, "frac": _real_only(_frac, "frac"), "rsqrt": _floating(_rsqrt), "logical_not": core.logical_not,
-    "bitwise_not": core.bitwise_invert, "conj_physical": core.conj, "resolve_conj": lambda x: x, "resolve_neg": lambda x: x,
+    "bitwise_not": core.bitwise_invert, "conj_physical": lambda x: core.conj(x) if x.dtype.kind == "c" else x,
+    "resolve_conj": lambda x: x, "resolve_neg": lambda x: x,
     "isfinite": core.isfinite, "isinf": core.isinf, "isnan": core.isnan, "isposinf": _isposinf, "isneginf": _isneginf,
     "isreal": _isreal, "signbit": lambda x: x < 0 if x.dtype.kind in "iu" else core.signbit(x), "angle": _angle,
     "positive": _positive, "deg2rad": _floating(_deg2rad), "rad2deg": _floating(_rad2deg),
@@ -327,8 +328,8 @@ def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None
     if not input.dtype.inexact:
         return input
     if input.dtype.kind == "c":
-        parts = [nan_to_num(part, nan, posinf, neginf) for part in (core.real(input), core.imag(input))]
-        return complex(*parts)
+        real, imag = [nan_to_num(part, nan, posinf, neginf) for part in (core.real(input), core.imag(input))]
+        return FUNCTIONS["complex"](real, imag)
     limits = finfo(input.dtype)
     high = float(limits.max) if posinf is None else posinf
     low = float(limits.min) if neginf is None else neginf
