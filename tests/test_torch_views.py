@@ -368,3 +368,34 @@ def test_numbers_that_integers_cannot_hold():
 def test_complex_numbers_that_are_not_finite_are_replaced():
     z = torch.nan_to_num(torch.tensor([complex(math.nan, 1.0), complex(2.0, math.inf)]), nan=3.0, posinf=math.inf)
     assert z.tolist() == [3 + 1j, complex(2.0, math.inf)]
+
+
+@pytest.mark.parametrize("name", ["round", "floor", "ceil", "trunc", "fix", "nan_to_num"])
+def test_integers_that_are_rounded_are_a_tensor_of_their_own(name):
+    x = torch.tensor([1, 2])
+    y = getattr(torch, name)(x)
+    x.add_(5)
+    assert (x.tolist(), y.tolist()) == ([6, 7], [1, 2])
+    y.zero_()
+    assert x.tolist() == [6, 7]
+    getattr(x, name + "_")()
+    assert x.tolist() == [6, 7]
+
+
+def test_no_differences_are_a_copy():
+    x = torch.tensor([1.0, 2.0])
+    y = torch.diff(x, 0)
+    x.mul_(2)
+    assert y.tolist() == [1.0, 2.0]
+
+
+def test_factors_of_other_dtypes_are_multiplied_in_that_of_the_sum():
+    x, third = torch.zeros(1, dtype=torch.float64), torch.tensor([1 / 3], dtype=torch.float32)
+    exact = third.double()
+    for y in (x.addcmul(third, third, value=0.3), x.clone().addcmul_(third, third, value=0.3)):
+        assert y.item() == pytest.approx((exact * exact * 0.3).item(), rel=1e-15)
+    assert x.addcdiv(third, third + 1, value=0.3).item() == pytest.approx(
+        (exact / (third + 1).double() * 0.3).item(), rel=1e-15
+    )
+    ints = torch.tensor([2])
+    assert x.addcmul(ints, ints, value=0.3).item() == 1.2
