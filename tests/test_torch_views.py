@@ -370,9 +370,9 @@ def test_complex_numbers_that_are_not_finite_are_replaced():
     assert z.tolist() == [3 + 1j, complex(2.0, math.inf)]
 
 
-@pytest.mark.parametrize("name", ["round", "floor", "ceil", "trunc", "fix", "nan_to_num"])
+@pytest.mark.parametrize("name", ["round", "floor", "ceil", "trunc", "fix", "nan_to_num", "abs"])
 def test_integers_that_are_rounded_are_a_tensor_of_their_own(name):
-    x = torch.tensor([1, 2])
+    x = torch.tensor([1, 2], dtype=torch.uint8)
     y = getattr(torch, name)(x)
     x.add_(5)
     assert (x.tolist(), y.tolist()) == ([6, 7], [1, 2])

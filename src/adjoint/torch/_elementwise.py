@@ -60,7 +60,7 @@ def _angle(x: Any) -> Any:
 
 
 def _abs(x: Any) -> Any:
-    return x if x.dtype.kind in "bu" else core.abs(x)
+    return made(x.node) if x.dtype.kind in "bu" else core.abs(x)
 
 
 def _negative(x: Any) -> Any:
