@@ -399,3 +399,11 @@ def test_factors_of_other_dtypes_are_multiplied_in_that_of_the_sum():
     )
     ints = torch.tensor([2])
     assert x.addcmul(ints, ints, value=0.3).item() == 1.2
+
+
+@pytest.mark.parametrize("name", ["sgn", "sign", "abs"])
+def test_functions_of_bools_give_a_tensor_of_their_own(name):
+    x = torch.tensor([True, False])
+    y = getattr(torch, name)(x)
+    x.logical_not_()
+    assert y.tolist() == [True, False]

@@ -36,7 +36,7 @@ def _rsqrt(x: Any) -> Any:
 
 def _sgn(x: Any) -> Any:
     if x.dtype.kind == "b":
-        return x
+        return made(x.node)
     return core.where(core.isnan(x), 0.0, core.sign(x)) if x.dtype.kind == "f" else core.sign(x)
 
 
