@@ -1266,3 +1266,13 @@ def test_shares_of_the_samples() -> None:
     assert [list(s) for s in samplers] != first and list(DistributedSampler(range(3), shuffle=False)) == [0, 1, 2]
     loader = torch.utils.data.DataLoader(list(range(10)), batch_size=2, sampler=samplers[0])
     assert sum(len(batch) for batch in loader) == 4
+
+
+def test_sparse_matrices_take_other_floating_dtypes():
+    values = torch.tensor([1.5, 2.5], requires_grad=True)
+    s = torch.sparse_coo_tensor([[0, 1], [1, 0]], values, (2, 2))
+    for other, name in ((s.double(), "float64"), (s.double().float(), "float32")):
+        dense = other.to_dense()
+        assert (dense.dtype.name, dense.tolist()) == (name, [[0.0, 1.5], [2.5, 0.0]])
+    (s.double() @ torch.ones(2, 1, dtype=torch.float64)).sum().backward()
+    assert values.grad.tolist() == [1.0, 1.0]
