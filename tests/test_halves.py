@@ -205,3 +205,16 @@ def test_bfloat16_without_its_package(monkeypatch):
     assert fresh.bits == 16 and fresh == "bfloat16" and fresh.itemsize == 2 and repr(fresh) == "adjoint.bfloat16"
     with pytest.raises(ImportError, match="ml_dtypes"):
         _ = fresh.dtype
+
+
+def test_integers_without_a_common_dtype_are_as_they_were() -> None:
+    """That a program has used numbers of 16 bits somewhere changes nothing about others."""
+    assert ad.tensor([1.0], dtype="float16").dtype is ad.float16
+    x = ad.tensor(np.array([3, 9, 5], np.uint64))
+    values, places = ad.topk(x, 2)
+    assert (values.dtype, values.tolist(), places.tolist()) == (ad.uint64, [9, 5], [1, 2])
+    assert ad.take_along_axis(x, ad.tensor([2, 0]), axis=0).tolist() == [5, 3]
+    half = ad.tensor([1.0, 2.0, 3.0], dtype="float16")
+    assert ad.where(x > 4, half, 0.5).dtype is ad.float16
+    updated = ad.scatter_add(x, ad.tensor([0, 0]), x[:2], axis=0)
+    assert updated.tolist() == [15, 9, 5]

@@ -221,6 +221,38 @@ def test_a_choice_among_branches_over_larger_arrays_is_a_unit(monkeypatch, dtype
     assert "switch" in kinds(f) and "numpy" not in kinds(f) and "numpy" not in kinds(slope)
 
 
+def test_branches_may_give_complex_numbers_and_write_nothing():
+    """Complex results aren't written out number by number, and a part of an array may be empty."""
+
+    def run(x: Any) -> Any:
+        def one(x: Any) -> Any:
+            y = x + 0
+            y[1:1, 2:2] = ad.sin(x)[1:1, 2:2] * 0.5
+            return x.astype("complex128"), ad.log1p(ad.abs(x)) ** 3, y, ad.sin(x), ad.sum(ad.exp(x)[1:1, 2:2] * 0.5)
+
+        def other(x: Any) -> Any:
+            return (x * 3).astype("complex128"), ad.sin(x), x * 2, x, x[0, 0]
+
+        return ad.cond(x[0, 0] > 0, one, other, x), ad.cond(
+            x[0, 0] > 0, lambda x: one(x)[1:], lambda x: other(x)[1:], x
+        )
+
+    f = ad.jit(run)
+    x = np.array([[0.3, -0.2], [0.1, 2.0]])
+    sine, log = np.sin(x), np.log1p(x.clip(0.2)) ** 3
+    log[1, 0] = np.log1p(0.1) ** 3
+    (z, *rest), again = f(ad.tensor(x))
+    for found in (rest, again):
+        for y, expected in zip(found, (log, x, sine, 0.0), strict=True):
+            np.testing.assert_allclose(y.numpy(), expected, 1e-14)
+    assert z.numpy().tolist() == (x + 0j).tolist()
+    (z, *rest), again = f(ad.tensor(-x))
+    for found in (rest, again):
+        for y, expected in zip(found, (-sine, -2 * x, -x, -0.3), strict=True):
+            np.testing.assert_allclose(y.numpy(), expected, 1e-14)
+    assert z.numpy().tolist() == (x * -3 + 0j).tolist()
+
+
 def test_a_choice_within_a_loop_of_programs():
     m = ad.tensor(np.random.default_rng(6).normal(size=(25, 25)) / 5)
     step = lambda c, i: (ad.switch(i, [lambda c: m @ c, lambda c: c, lambda c: ad.tanh(c) - m @ c], c), c[0])  # noqa: E731

@@ -1340,3 +1340,13 @@ def test_a_loader_that_is_left_in_the_middle_goes_on_from_its_state():
     assert sorted(seen + loaded(other)) == list(range(20))
     pairs = list(zip(loader, loader, strict=True))  # each has an order of its own
     assert [a.tolist() for a, _ in pairs] != [b.tolist() for _, b in pairs]
+
+
+def test_sparse_matrices_take_other_floating_dtypes():
+    values = torch.tensor([1.5, 2.5], requires_grad=True)
+    s = torch.sparse_coo_tensor([[0, 1], [1, 0]], values, (2, 2))
+    for other, name in ((s.double(), "float64"), (s.double().float(), "float32")):
+        dense = other.to_dense()
+        assert (dense.dtype.name, dense.tolist()) == (name, [[0.0, 1.5], [2.5, 0.0]])
+    (s.double() @ torch.ones(2, 1, dtype=torch.float64)).sum().backward()
+    assert values.grad.tolist() == [1.0, 1.0]

@@ -331,3 +331,79 @@ def test_a_function_takes_a_module_whose_parameters_are_arguments_too():
     assert layer.weight.grad.tolist() == [[1.0, 2.0], [1.0, 2.0]]
     with pytest.raises(TypeError, match="argument of its own"):
         Apply.apply(layer, x, layer.weight.detach())
+
+
+@pytest.mark.parametrize("conjugate", [lambda x: x.conj(), torch.conj, lambda x: x.mH.mT, lambda x: x.adjoint().mT])
+def test_the_conjugate_is_a_view(conjugate):
+    z = torch.tensor([[1 + 2j, 3 - 1j]])
+    y = conjugate(z)
+    y[0, 1] = 5 + 7j
+    y.mul_(2)
+    assert (z.tolist(), y.tolist()) == ([[2 + 4j, 10 - 14j]], [[2 - 4j, 10 + 14j]])
+    x = torch.tensor([[1.0, 2.0]])
+    conjugate(x).mul_(2)
+    assert x.tolist() == [[2.0, 4.0]]
+
+
+def test_what_gives_a_tensor_itself_or_its_memory():
+    x = torch.tensor([[1.0, 2.0]])
+    assert +x is x
+    assert x.conj() is x
+    torch.nn.Flatten(0)(x)[1] = 5.0
+    torch.nn.Unflatten(1, (2, 1))(x)[0, 0] = 7.0
+    assert x.tolist() == [[7.0, 5.0]]
+
+
+def test_numbers_that_integers_cannot_hold():
+    for value in (math.nan, math.inf, 300, -1.7):
+        with pytest.raises(RuntimeError, match="uint8"):
+            torch.ones(2, dtype=torch.uint8).fill_(value)
+        with pytest.raises(RuntimeError, match="uint8"):
+            torch.ones(2, 2, dtype=torch.uint8).fill_diagonal_(value)
+    assert torch.ones(2, dtype=torch.uint8).fill_(-1).tolist() == [255, 255]
+    assert torch.ones(2, dtype=torch.int32).fill_(2.7).tolist() == [2, 2]
+    assert torch.zeros(2, 2, dtype=torch.bool).fill_diagonal_(0.5).tolist() == [[True, False], [False, True]]
+
+
+def test_complex_numbers_that_are_not_finite_are_replaced():
+    z = torch.nan_to_num(torch.tensor([complex(math.nan, 1.0), complex(2.0, math.inf)]), nan=3.0, posinf=math.inf)
+    assert z.tolist() == [3 + 1j, complex(2.0, math.inf)]
+
+
+@pytest.mark.parametrize("name", ["round", "floor", "ceil", "trunc", "fix", "nan_to_num", "abs"])
+def test_integers_that_are_rounded_are_a_tensor_of_their_own(name):
+    x = torch.tensor([1, 2], dtype=torch.uint8)
+    y = getattr(torch, name)(x)
+    x.add_(5)
+    assert (x.tolist(), y.tolist()) == ([6, 7], [1, 2])
+    y.zero_()
+    assert x.tolist() == [6, 7]
+    getattr(x, name + "_")()
+    assert x.tolist() == [6, 7]
+
+
+def test_no_differences_are_a_copy():
+    x = torch.tensor([1.0, 2.0])
+    y = torch.diff(x, 0)
+    x.mul_(2)
+    assert y.tolist() == [1.0, 2.0]
+
+
+def test_factors_of_other_dtypes_are_multiplied_in_that_of_the_sum():
+    x, third = torch.zeros(1, dtype=torch.float64), torch.tensor([1 / 3], dtype=torch.float32)
+    exact = third.double()
+    for y in (x.addcmul(third, third, value=0.3), x.clone().addcmul_(third, third, value=0.3)):
+        assert y.item() == pytest.approx((exact * exact * 0.3).item(), rel=1e-15)
+    assert x.addcdiv(third, third + 1, value=0.3).item() == pytest.approx(
+        (exact / (third + 1).double() * 0.3).item(), rel=1e-15
+    )
+    ints = torch.tensor([2])
+    assert x.addcmul(ints, ints, value=0.3).item() == 1.2
+
+
+@pytest.mark.parametrize("name", ["sgn", "sign", "abs"])
+def test_functions_of_bools_give_a_tensor_of_their_own(name):
+    x = torch.tensor([True, False])
+    y = getattr(torch, name)(x)
+    x.logical_not_()
+    assert y.tolist() == [True, False]

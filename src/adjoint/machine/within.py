@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import BYTES, Emitter, Value
+from adjoint.compiler.loops.build import BYTES, ITEMSIZE, Emitter, Value
 from adjoint.machine.elements import MOST_ELEMENTS, BodyWriter, Elements, NotScalar
 from adjoint.plan.plan import Plan, Step
 
@@ -260,7 +260,7 @@ class NestedWriter(BodyWriter):
 
 
 def _zeros(type: Any) -> Elements:
-    if type.size > MOST_ELEMENTS or type.dtype.name not in BYTES:
+    if type.size > MOST_ELEMENTS or type.dtype.name not in ITEMSIZE:
         raise NotScalar
     return Elements([0] * type.size, type.shape, type.dtype.name)
 

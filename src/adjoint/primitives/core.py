@@ -321,13 +321,14 @@ def is_narrow(operands: Sequence[Any]) -> bool:
 
 
 def _common_dtype(operands: Sequence[Any]) -> DType | None:
+    """What the floating arrays promote to. Integers beside them count for nothing, and may have no common dtype."""
     common: DType | None = None
     for x in operands:
         if type(x) is Node:
             found = None if x.type.__class__ is tuple else x.type.dtype
         else:
             found = _common_dtype(x) if type(x) is list else None
-        if found is not None:
+        if found is not None and found.inexact:
             common = found if common is None else promote(common, found)
     return common
 

@@ -89,7 +89,7 @@ def _in_float32(function: Callable[..., Any], args: tuple[Any, ...], keywords: d
     nodes = [x.node for x in leaves if isinstance(x, Tensor)]
     if not is_narrow(nodes):
         return function(*args, **keywords)
-    narrow = functools.reduce(promote, [node.type.dtype for node in nodes])
+    narrow = functools.reduce(promote, [node.type.dtype for node in nodes if node.type.inexact])
 
     def wide(x: Any) -> Any:
         return wrap(cast(x.node, float32)) if isinstance(x, Tensor) and x.dtype.inexact else x

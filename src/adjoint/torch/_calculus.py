@@ -13,6 +13,7 @@ from adjoint.tensors.located import at_user
 
 from ._names import FUNCTIONS, function
 from ._sorting import along
+from ._tensor import as_torch
 
 __all__: list[str] = []
 
@@ -45,14 +46,14 @@ def _trapezoids(y: Any, x: Any, dx: Any, dim: int) -> Any:
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """The n-th differences along an axis."""
     if not n:
-        return input
+        return as_torch(input).clone()
     parts = [x for x in (prepend, input, append) if x is not None]
     x = core.concat(parts, axis=dim) if len(parts) > 1 else input
     if x.dtype.kind == "b":
         for _ in range(n):
             x = core.logical_xor(along(x, dim, 1, x.shape[dim]), along(x, dim, 0, x.shape[dim] - 1))
         return x
-    return core.diff(x, axis=dim, n=builtins.min(n, x.shape[dim])) if n else x
+    return core.diff(x, axis=dim, n=builtins.min(n, x.shape[dim]))
 
 
 def _check_weights(name: str, weights: Any, count: int, kinds: str) -> None:

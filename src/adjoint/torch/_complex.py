@@ -15,7 +15,7 @@ from ._elementwise import made, tensors_alone
 from ._names import FUNCTIONS, METHODS, function
 from ._operators import one_dtype
 from ._tensor import Tensor, as_torch
-from ._view_tensors import view_of
+from ._view_tensors import conjugated, view_of
 
 
 @function()
@@ -79,8 +79,8 @@ for _f in (view_as_real, view_as_complex):
 
 @function("conj")
 def conj_(input: Any) -> Any:
-    """The complex conjugate."""
-    return core.conj(input)
+    """The complex conjugate, as a view; the tensor itself if it is real."""
+    return conjugated(as_torch(input))
 
 
 @function()

@@ -36,7 +36,7 @@ def _rsqrt(x: Any) -> Any:
 
 def _sgn(x: Any) -> Any:
     if x.dtype.kind == "b":
-        return x
+        return made(x.node)
     return core.where(core.isnan(x), 0.0, core.sign(x)) if x.dtype.kind == "f" else core.sign(x)
 
 
@@ -60,7 +60,7 @@ def _angle(x: Any) -> Any:
 
 
 def _abs(x: Any) -> Any:
-    return x if x.dtype.kind in "bu" else core.abs(x)
+    return made(x.node) if x.dtype.kind in "bu" else core.abs(x)
 
 
 def _negative(x: Any) -> Any:
@@ -93,7 +93,7 @@ def _sigmoid(x: Any) -> Any:
 
 
 def _rounding(f: Callable[[Any], Any], name: str) -> Callable[[Any], Any]:
-    return _real_only(lambda x: x if x.dtype.kind in "iu" else f(x), name)
+    return _real_only(lambda x: made(x.node) if x.dtype.kind in "iu" else f(x), name)
 
 
 def _lgamma(x: Any) -> Any:
@@ -135,7 +135,8 @@ UNARY: dict[str, Callable[[Any], Any]] = {
     "relu": core.relu, "ceil": _rounding(core.ceil, "ceil"), "floor": _rounding(core.floor, "floor"),
     "trunc": _rounding(core.trunc, "trunc"), "fix": _rounding(core.trunc, "fix"), "sign": _real_only(_sgn, "sign"),
     "sgn": _sgn, "frac": _real_only(_frac, "frac"), "rsqrt": _floating(_rsqrt), "logical_not": core.logical_not,
-    "bitwise_not": core.bitwise_invert, "conj_physical": core.conj, "resolve_conj": lambda x: x, "resolve_neg": lambda x: x,
+    "bitwise_not": core.bitwise_invert, "conj_physical": lambda x: core.conj(x) if x.dtype.kind == "c" else x,
+    "resolve_conj": lambda x: x, "resolve_neg": lambda x: x,
     "isfinite": core.isfinite, "isinf": core.isinf, "isnan": core.isnan, "isposinf": _isposinf, "isneginf": _isneginf,
     "isreal": _isreal, "signbit": lambda x: x < 0 if x.dtype.kind in "iu" else core.signbit(x), "angle": _angle,
     "positive": _positive, "deg2rad": _floating(_deg2rad), "rad2deg": _floating(_rad2deg),
@@ -290,9 +291,18 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
     return input + weight * (end - input)
 
 
+def _like_the_sum(input: Any, tensor1: Any, tensor2: Any) -> list[Any]:
+    """The factors in the dtype of the result, in which PyTorch computes."""
+    if not isinstance(input, Core) or input.dtype is tensor1.dtype is tensor2.dtype:
+        return [tensor1, tensor2]
+    kind = (input + tensor1 * tensor2).dtype
+    return [core.astype(x, kind) for x in (tensor1, tensor2)]
+
+
 @function(in_place=True)
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """Input + value * tensor1 * tensor2."""
+    tensor1, tensor2 = _like_the_sum(input, tensor1, tensor2)
     product = tensor1 * tensor2
     return input + (product if value == 1 else product * value)
 
@@ -302,6 +312,7 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """Input + value * tensor1 / tensor2."""
     if not any(x.dtype.inexact for x in (tensor1, tensor2)):
         raise RuntimeError(f"addcdiv: integer division isn't supported; cast to float{at_user()}")
+    tensor1, tensor2 = _like_the_sum(input, tensor1, tensor2)
     quotient = tensor1 / tensor2
     return input + (quotient if value == 1 else quotient * value)
 
@@ -312,7 +323,7 @@ def round(input: Any, *, decimals: int = 0) -> Any:
     if input.dtype.kind in "iu":
         if decimals:
             raise RuntimeError(f"round: integers have no decimals{at_user()}")
-        return input
+        return made(input.node)
     if input.dtype.kind == "c":
         raise RuntimeError(f"round: complex tensors can't be rounded{at_user()}")
     if not decimals:
@@ -325,10 +336,10 @@ def round(input: Any, *, decimals: int = 0) -> Any:
 def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Any:
     """NaN and infinities replaced: by 0 and the dtype's largest numbers unless said."""
     if not input.dtype.inexact:
-        return input
+        return made(input.node)
     if input.dtype.kind == "c":
-        parts = [nan_to_num(part, nan, posinf, neginf) for part in (core.real(input), core.imag(input))]
-        return complex(*parts)
+        real, imag = [nan_to_num(part, nan, posinf, neginf) for part in (core.real(input), core.imag(input))]
+        return FUNCTIONS["complex"](real, imag)
     limits = finfo(input.dtype)
     high = float(limits.max) if posinf is None else posinf
     low = float(limits.min) if neginf is None else neginf

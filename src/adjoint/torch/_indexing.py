@@ -387,7 +387,23 @@ def copy_(self: Any, other: Any, non_blocking: bool = False) -> Any:
 @method("fill_")
 def fill_(self: Any, value: Any) -> Any:
     """One number everywhere, in place."""
-    return self._replace(value, "fill_")
+    return self._replace(_number_for(self, value), "fill_")
+
+
+def _number_for(x: Any, value: Any) -> Any:
+    """A number of Python's as one of x's dtype. RuntimeError for what integers can't hold; negative ones wrap where these are
+    unsigned."""
+    if not isinstance(value, (bool, int, float)):
+        return value
+    if x.dtype.kind == "b":
+        return bool(value)
+    if x.dtype.kind in "iu":
+        limits = np.iinfo(x.dtype.dtype)
+        low = limits.min if limits.min or isinstance(value, float) else -limits.max
+        if not low <= value <= limits.max:
+            raise RuntimeError(f"{value} doesn't fit a {x.dtype.name} tensor{at_user()}")
+        return int(value) if limits.min else int(value) % (limits.max + 1)
+    return value
 
 
 @method("zero_")
@@ -399,7 +415,7 @@ def zero_(self: Any) -> Any:
 @method("fill_diagonal_")
 def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
     """One number where all indices are equal, in place; with `wrap`, a tall matrix has one every so many rows."""
-    return self._replace(fill_diagonal(self, fill_value, wrap=wrap), "fill_diagonal_")
+    return self._replace(fill_diagonal(self, _number_for(self, fill_value), wrap=wrap), "fill_diagonal_")
 
 
 FUNCTIONS["zero_"], FUNCTIONS["fill_"] = METHODS["zero_"], METHODS["fill_"]

@@ -331,9 +331,10 @@ def _unary(name: str, f: Callable[[Node], Node]) -> Callable[[Any], Tensor]:
 
 
 for _name, _g in {
-    "neg": elementwise.negative, "pos": lambda x: x, "abs": elementwise.absolute, "invert": elementwise.bitwise_invert,
+    "neg": elementwise.negative, "abs": elementwise.absolute, "invert": elementwise.bitwise_invert,
 }.items():  # fmt: skip
     setattr(Tensor, f"__{_name}__", _unary(_name, _g))
+Tensor.__pos__ = lambda self: self  # type: ignore[method-assign]
 
 
 # Functions of two tensors ------------------------------------------------------------------------------------------------

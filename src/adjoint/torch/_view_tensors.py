@@ -39,7 +39,7 @@ from ._parts import memory, relaid
 from ._tensor import Core, Parameter, Tensor, as_torch, wrapped
 from ._writing import in_steps, ints, is_basic, nodes
 
-__all__ = ["View", "flat_view", "part", "permuted", "turn", "view_of"]
+__all__ = ["View", "conjugated", "flat_view", "part", "permuted", "turn", "view_of"]
 
 Apply = Callable[[Node], Node]
 Write = Callable[[Node, Node], Node]
@@ -341,9 +341,13 @@ def _H(self: Any) -> Tensor:
 
 
 def _mH(self: Any) -> Tensor:
-    """The last two axes exchanged, and conjugated."""
-    turned = self.mT
-    return turned if self.dtype.kind != "c" else wrapped(ops.conj(turned.node), _getframe(1))
+    """The last two axes exchanged, and conjugated, as a view."""
+    return conjugated(self.mT)
+
+
+def conjugated(x: Any) -> Tensor:
+    """The complex conjugate, as a view; the tensor itself if it is real."""
+    return x if x.dtype.kind != "c" else view_of(x, ops.conj, lambda _, part: ops.conj(part), lambda a: a)
 
 
 def _real(self: Any) -> Tensor:

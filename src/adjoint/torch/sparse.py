@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.dtypes import DTYPES
 from adjoint.graph import get_mode
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
@@ -206,11 +207,11 @@ class SparseTensor:
 
     def float(self) -> SparseTensor:
         """With values in float32."""
-        return self.to("float32")
+        return self.to(DTYPES["float32"])
 
     def double(self) -> SparseTensor:
         """With values in float64."""
-        return self.to("float64")
+        return self.to(DTYPES["float64"])
 
     def cpu(self) -> SparseTensor:
         """Itself."""

@@ -225,7 +225,7 @@ class NestPlan:
         self.work = work = size_of(nest.domain) * max(sum(min(self.cost[s], 50) for s in self.wanted()), 1)
         most = min(work // self.tuning.chunk, self.extent // self.granule, self.tuning.most_chunks)
         chunks = 1 if work < self.tuning.shared_from else most
-        self.step = -(-self.extent // max(chunks, 1) // self.granule) * self.granule
+        self.step = max(-(-self.extent // max(chunks, 1) // self.granule), 1) * self.granule
         self.jammed = self.may_jam()
         if self.jammed and len(self.outer) == 1 and self.extent >= 4 * self.tuning.jammed:
             self.step = -(-self.step // self.tuning.jammed) * self.tuning.jammed

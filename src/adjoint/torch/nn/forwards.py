@@ -23,6 +23,8 @@ FORWARDS: dict[str, Callable[..., Any]] = {
     "Softmax": _softmax("softmax"), "LogSoftmax": _softmax("log_softmax"), "Softmin": _softmax("softmin"),
     **{f"{kind}Pad{n}d": _padded for kind in ("Reflection", "Replication", "Circular") for n in (1, 2, 3)},
     "RMSNorm": lambda self, input: functional.rms_norm(input, self.normalized_shape, self.weight, self.eps),
+    "Flatten": lambda self, input: input.flatten(self.start_dim, self.end_dim),  # a view
+    "Unflatten": lambda self, input: input.unflatten(self.dim, self.unflattened_size),
     "BCELoss": lambda self, input, target: functional.binary_cross_entropy(
         input, target, self.weight, reduction=self.reduction
     ),
