@@ -1350,3 +1350,9 @@ def test_sparse_matrices_take_other_floating_dtypes():
         assert (dense.dtype.name, dense.tolist()) == (name, [[0.0, 1.5], [2.5, 0.0]])
     (s.double() @ torch.ones(2, 1, dtype=torch.float64)).sum().backward()
     assert values.grad.tolist() == [1.0, 1.0]
+
+
+def test_steps_that_are_zero_as_integers_raise():
+    with pytest.raises(RuntimeError, match=r"steps of 0\.5 are 0 as int64"):
+        torch.arange(0, 2, 0.5, dtype=torch.int64)
+    assert torch.arange(1.9, 5.2, 2.9, dtype=torch.int64).tolist() == [1, 3]
