@@ -7,7 +7,7 @@ import os
 from cmath import isfinite
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
@@ -411,12 +411,12 @@ def _followed(c: Canonical, wanted: tuple[int, ...], key: Any, family: int | Non
     native = native_backend() if related else None
     if native is None:
         return None
-    started = perf_counter()
+    started = thread_time()
     with Uninterrupted():
         plan: Plan | bool | None = native.plan_of_kin(c, wanted, family, compiled)
     if isinstance(plan, Plan):
         plan.family = family
-        tiers.note(family, perf_counter() - started, plan.program)
+        tiers.note(family, thread_time() - started, plan.program)
         if c.is_latest:
             _cache.put(key, (wanted, False), plan)
     return plan
@@ -429,9 +429,9 @@ def _prepare_once(c: Canonical, wanted: list[int], keep: bool, family: int | Non
 
 def _noted(steps: Interpretation, family: int) -> list[Any]:
     """The values of a structure seen for the first time, which may have relatives."""
-    started = perf_counter()
+    started = thread_time()
     results = interpret(steps)
-    tiers.spend(family, perf_counter() - started)
+    tiers.spend(family, thread_time() - started)
     return results
 
 
