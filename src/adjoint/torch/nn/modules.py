@@ -54,6 +54,7 @@ class Module(Saving):
 
     _parametrized_by: ClassVar[type]
     _holds_none: ClassVar[bool] = True
+    _checks_plain: ClassVar[bool] = False
 
     def __init__(self) -> None:
         """All is done before: other bases of a class are not asked, as in PyTorch."""
