@@ -196,6 +196,11 @@ def poisson(input: Any, generator: Any = None) -> Any:
 @function()
 def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Any:
     """Positions drawn with the weights of each row."""
+    if input.dtype.kind != "f" or input.ndim not in (1, 2):
+        given = f"{input.dtype.name} of shape {tuple(input.shape)}"
+        raise RuntimeError(f"multinomial: weights are one floating row or several, not {given}{at_user()}")
+    if num_samples < 1:
+        raise RuntimeError(f"multinomial: at least one is drawn, not {num_samples}{at_user()}")
     n = input.shape[-1]
     values = np.asarray(input.detach().numpy(), np.float64).reshape(-1, n)
     rows = len(values)
