@@ -98,12 +98,26 @@ def test_what_follows_from_relatives_is_made_at_first_sight() -> None:
     assert made.price("a", (None, 0), 5.0) == 0.0
     for _ in range(budgets.TO_FIND_OUT, budgets.TO_MEASURE):
         assert made.at_first_sight("a", 0.1)
-        made.note("a", 0.11, stamped)
+        made.note("a", 0.11 * budgets.COMES_BACK, stamped)
     assert not made.at_first_sight("a", 0.1)  # NumPy takes 0.1
-    made.note("a", 0.06, stamped, planned=True)
+    made.note("a", 0.06 * budgets.COMES_BACK, stamped, planned=True)
     assert not made.at_first_sight("a", 0.1)
-    made.note("a", 0.09, stamped)
+    made.note("a", 0.09 * budgets.COMES_BACK, stamped)
     assert made.at_first_sight("a", 0.1)
+
+
+def test_what_numpy_took_lately_decides_at_first_sight() -> None:
+    """A sequence that grows takes ever longer."""
+    made, program = Budget(), type("Program", (), {"stamped": True, "patterned": False})()
+    for _ in range(100):
+        made.spend("a", 0.001)
+    for _ in range(budgets.TO_MEASURE):
+        assert made.at_first_sight("a", 0.0)
+        made.note("a", 0.1, program)
+    assert not made.at_first_sight("a", 0.0)
+    for _ in range(2 * budgets.RECENT):
+        made.spend("a", 0.1)
+    assert made.at_first_sight("a", 0.0)
 
 
 def test_relatives_of_a_growing_cache_are_stamped(programs: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -395,3 +395,36 @@ def test_default_arguments_of_shape_functions() -> None:
     equal(ad.sort(x, axis=0, descending=True), [[3.0, 4.0], [1.0, 2.0]])
     equal(ad.roll(x, 1), [[4.0, 1.0], [2.0, 3.0]])
     equal(ad.arange(3) + ad.linspace(0.0, 1.0, 3), [0.0, 1.5, 3.0])
+
+
+def test_a_list_of_the_first_or_last_position_is_read_as_numpy_reads_it():
+    array = np.arange(24.0).reshape(2, 3, 4)
+    x = ad.variable(array)
+    for index in [
+        np.s_[:, [-1], :], np.s_[[0]], np.s_[..., [-1]], np.s_[[-1], ...], np.s_[:, None, [0]], np.s_[:1, [0], ::2],
+        np.s_[:, [-1], 1],
+        np.s_[[0], [-1]], np.s_[[0], ..., [-1]], np.s_[0, :, [-1]], np.s_[:, [True, False, True]], np.s_[[0], None, :, [0]],
+    ]:  # fmt: skip
+        assert np.array_equal(x[index].numpy(), array[index]), index
+        (grad,) = ad.gradients((x[index] * x[index]).sum(), [x])
+        expected = np.zeros_like(array)
+        np.add.at(expected, index, 2 * array[index])
+        assert np.array_equal(grad.numpy(), expected), index
+    empty = ad.tensor(np.zeros((0, 3)))
+    for index in [np.s_[[0], :], np.s_[[-1], ...]]:
+        with pytest.raises(IndexError, match="out of bounds"):
+            empty[index]
+    with pytest.raises(IndexError):
+        x[:, :, :, [0]]
+    with pytest.raises(IndexError):
+        x[..., [0], ...]
+
+
+def test_a_list_of_one_position_is_one_structure_unless_it_is_an_end():
+    x = ad.variable(np.arange(12.0).reshape(4, 3))
+    assert [x[[k], :].node.op.name for k in (1, 2)] == ["gather", "gather"]
+    assert [x[[k], :].node.op.name for k in (0, -1)] == ["slice", "slice"]
+    column = ad.variable([[1.0], [2.0]])
+    taken = column[:, [0]]
+    taken += 1.0  # a leaf could not be written to
+    assert column.tolist() == [[1.0], [2.0]]

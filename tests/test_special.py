@@ -326,3 +326,21 @@ def test_modified_bessel_functions_at_0(name: str) -> None:
         values, slopes = f(double(v), x), ad.vmap(ad.grad(f, 1))(double(v), double(np.full(9, x)))
         np.testing.assert_array_equal(values.numpy(), [np.inf, -np.inf, np.inf, 0, 0, 0, 0, 1, 0])
         np.testing.assert_array_equal(slopes.numpy(), [-np.inf, np.inf, -np.inf, np.inf, 0.5, 0, 0.5, 0, 0])
+
+
+@pytest.mark.parametrize("name", ["erf", "erfc", "gaussian", "normal_cdf", "gelu_derivative"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_blocks_of_large_arrays_have_the_bits_of_the_whole(name: str, dtype: str) -> None:
+    kernel = getattr(special_kernels, name)
+    x = np.random.default_rng(0).normal(0, 4, (3, special_kernels.BLOCK)).astype(dtype)
+    x[1, :4] = np.nan, np.inf, -np.inf, -0.0
+    expected = kernel.__wrapped__(x)
+    for given in (x, x.T):
+        found = kernel(given)
+        assert found.dtype == given.dtype and found.shape == given.shape
+        assert np.array_equal(found, kernel.__wrapped__(given), equal_nan=True)
+    for out in (np.empty_like(x), x.copy(), np.empty_like(x.T).T, np.empty((3, 2 * x.shape[1]), dtype)[:, ::2]):
+        assert kernel(x, out) is out
+        assert np.array_equal(out, expected, equal_nan=True)
+    own = x.copy()
+    assert np.array_equal(kernel(own, own), expected, equal_nan=True)

@@ -221,6 +221,22 @@ def test_out_and_random_numbers():
     g = torch.Generator().manual_seed(7)
     first = torch.multinomial(torch.tensor([0.0, 1.0, 3.0]), 200, replacement=True, generator=g)
     assert set(first.tolist()) == {1, 2} and 100 < int((first == 2).sum()) < 190
+    weights = torch.tensor([[0.0, 1.0, 3.0], [2.0, 0.0, 1e-30]])
+    for count in (1, 2, 3):  # one is drawn as the first of several
+        drawn = torch.multinomial(weights, count, generator=torch.Generator().manual_seed(3)).tolist()
+        assert [row[0] for row in drawn] == [2, 0]
+    for wrong in ([-1.0, 2.0], [0.0, 0.0], [math.nan, 1.0], [math.inf, 1.0]):
+        with pytest.raises(RuntimeError, match="weights are finite, not negative, and not all zero"):
+            torch.multinomial(torch.tensor(wrong), 1)
+    for refused, said in (
+        (torch.tensor([1, 2]), "int64"),
+        (torch.ones(1, 1, 2), "shape"),
+        (torch.tensor(1.0), "shape"),
+    ):
+        with pytest.raises(RuntimeError, match=f"one floating row or several.*{said}"):
+            torch.multinomial(refused, 1)
+    with pytest.raises(RuntimeError, match="at least one"):
+        torch.multinomial(torch.ones(3), 0)
     assert sorted(torch.multinomial(torch.ones(4), 4).tolist()) == [0, 1, 2, 3]
     assert torch.empty(1000).normal_(2.0, 0.1).mean().item() == pytest.approx(2, abs=0.05)
 

@@ -6,6 +6,7 @@ import math
 import pytest
 
 import adjoint.torch as torch
+from adjoint.torch import _aliasing
 
 
 def leaf(*numbers):
@@ -407,3 +408,59 @@ def test_functions_of_bools_give_a_tensor_of_their_own(name):
     y = getattr(torch, name)(x)
     x.logical_not_()
     assert y.tolist() == [True, False]
+
+
+def test_what_is_indexed_by_a_list_of_one_position_is_a_copy():
+    x = torch.zeros(2, 3)
+    last = x[:, [-1]]
+    last += 1.0
+    assert x.tolist() == [[0.0] * 3] * 2
+    x += 2.0
+    assert last.tolist() == [[1.0], [1.0]]
+    x[:, [-1]] = 7.0
+    assert x.tolist() == [[2.0, 2.0, 7.0]] * 2
+
+
+def test_views_agree_when_many_tensors_have_some():
+    kept = []
+    for k in range(3 * _aliasing.MOST_MEMORIES):
+        x = torch.zeros(2)
+        view = x.view(1, 2)
+        if k % 3 == 0:
+            kept.append((x, view))
+    assert len(_aliasing._memories) <= 3 * _aliasing.MOST_MEMORIES
+    for x, view in kept:
+        other = x.view(2, 1)
+        x.data = torch.ones(2)
+        again = x.view(2, 1)
+        view += 3.0
+        x += 1.0
+        assert x.tolist() == [2.0, 2.0]
+        assert view.tolist() == [[3.0, 3.0]]
+        assert other.tolist() == [[3.0], [3.0]]
+        assert again.tolist() == [[2.0], [2.0]]
+
+
+def test_memory_of_views_is_forgotten_with_them():
+    for _ in range(3):
+        for _ in range(2 * _aliasing.MOST_MEMORIES):
+            x = torch.zeros(2)
+            x.view(1, 2)
+            x.data = torch.ones(2)
+        assert len(_aliasing._memories) <= 2 * _aliasing.MOST_MEMORIES
+    assert not _aliasing._given
+
+
+def test_views_of_a_tensor_that_was_given_memory_twice():
+    x = torch.zeros(2)
+    first = x.view(1, 2)
+    x.data = torch.ones(2)
+    second = x.view(1, 2)
+    x.data = torch.ones(2) * 2
+    third = first.view(2)
+    first += 10.0
+    second += 20.0
+    assert first.tolist() == [[10.0, 10.0]]
+    assert third.tolist() == [10.0, 10.0]
+    assert second.tolist() == [[21.0, 21.0]]
+    assert x.tolist() == [2.0, 2.0]

@@ -66,13 +66,14 @@ def normalize_axes(axis: Any, rank: int, operation: str) -> tuple[int, ...]:
 def resolve_reshape(shape: Any, size: int, operation: str = "reshape") -> Shape:
     """The shape with its one -1 filled in. Raises ValueError when the sizes don't match."""
     asked: tuple[int, ...]
-    asked = (operator.index(shape),) if not isinstance(shape, Iterable) else tuple(map(operator.index, shape))
+    known = type(shape) is tuple or isinstance(shape, Iterable)  # the first is what shapes are, and is asked fast
+    asked = tuple(map(operator.index, shape)) if known else (operator.index(shape),)
+    if math.prod(asked) == size and min(asked, default=0) >= 0:
+        return asked
     if asked.count(-1) == 1:
         rest = math.prod(n for n in asked if n != -1)
         if rest and size % rest == 0:
-            return tuple(size // rest if n == -1 else n for n in asked)
-    elif -1 not in asked and min(asked, default=0) >= 0 and math.prod(asked) == size:
-        return asked
+            return tuple([size // rest if n == -1 else n for n in asked])
     raise ValueError(f"{operation}: {size} elements do not fit shape {asked}")
 
 

@@ -226,12 +226,18 @@ def nanmedian(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Te
     return _quantile("nanmedian", x, 0.5, axis, "averaged_inverted_cdf", keepdims, True)
 
 
+WHOLE = (
+    64  # elements of a line, up to which all of it is put in order: native code does that faster than it calls NumPy
+)
+
+
 def _ordered(x: Tensor, axis: int, descending: bool, count: int) -> tuple[Tensor, Tensor]:
     """The first so many along an axis in order, and their indices."""
-    if x.shape[axis] > SHORT:
+    if x.shape[axis] > WHOLE:
         order = wrap(ops.leading(x.node, count, axis, descending))
     else:
-        order = _front(x.argsort(axis=axis, descending=descending), axis, 0, count)
+        order = wrap(ops.argsort(x.node, axis, descending))
+        order = order if count == x.shape[axis] else _front(order, axis, 0, count)
     return take_along_axis(x, order, axis=axis), order
 
 

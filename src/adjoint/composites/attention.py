@@ -63,6 +63,12 @@ def attention_weights(query: Node, key: Node, mask: Node | None, is_causal: bool
     return softmaxed(ops.divide(powers, total), scores, total)
 
 
+@remembered
+def attended(query: Node, key: Node, value: Node, mask: Node | None, is_causal: bool, scale: float) -> Node:
+    """The values that these weights pick."""
+    return product(attention_weights(query, key, mask, is_causal, scale), value)
+
+
 def grouped(q: Node, k: Node, v: Node, mask: Node | None, is_causal: bool) -> tuple[Node, Node | None, bool]:
     """Queries of several heads that share a head of keys, as more queries of that head; their mask; whether it is causal.
 

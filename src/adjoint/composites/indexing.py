@@ -16,7 +16,7 @@ import numpy as np
 
 from adjoint.dtypes import int64
 from adjoint.graph import ArrayType, Node, Primitive, array_type, get_mode
-from adjoint.primitives.core import cast, conform, data, ops, register
+from adjoint.primitives.core import cast, conform, data, marker, ops, register
 from adjoint.primitives.structural import INDEX, Slices, moved, sliced_shape
 from adjoint.shapes import Shape, broadcast_shapes, normalize_axis
 
@@ -233,6 +233,11 @@ def getitem(x: Node, index: Any, force: Force) -> Node:
     known = None if key is None else _parsed.get(key)
     if known is not None:
         return moved(known[0], x, known[1], known[2]) if known else x
+    if key is None and type(index) is tuple and 0 not in shape:
+        sliced = _at_an_end(index)
+        if sliced is not None:
+            found = getitem(x, sliced, force)
+            return marker(x) if found is x else found  # arrays take copies
     parsed = parse(shape, index, force)
     part = ops.index(x, parsed.slices, parsed.shape)
     if not parsed.arrays:
@@ -249,6 +254,22 @@ def getitem(x: Node, index: Any, force: Force) -> Node:
     rank = found.ndim
     order = (*range(k, k + at), *range(k), *range(k + at, rank))
     return ops.permute_dims(found, order)
+
+
+ENDS = {0: slice(0, 1), -1: slice(-1, None)}
+
+
+def _at_an_end(index: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """An index of slices in which one list holds one position, the first or the last, with a slice in its place. Those of other
+    positions would be graphs of their own, for each."""
+    found = None
+    for k, item in enumerate(index):
+        kind = type(item)
+        if kind is list and found is None and len(item) == 1 and type(item[0]) is int and item[0] in ENDS:
+            found = k
+        elif kind is not slice and item is not Ellipsis and item is not None:
+            return None
+    return None if found is None else (*index[:found], ENDS[index[found][0]], *index[found + 1 :])
 
 
 def setitem(x: Node, index: Any, value: Any, force: Force) -> Node:

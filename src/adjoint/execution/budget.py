@@ -17,7 +17,9 @@ from adjoint.graph.node import Site, origin_of
 FEW = 8  # relatives that are compiled without asking
 PLANNING = 2  # times what stamping a program takes, with the plan that it is stamped for, if that is built
 TO_FIND_OUT = 2  # that are compiled at first sight: what the third is follows from these, if it does
-TO_MEASURE = 5  # that are then made of others at first sight, these included, to tell what that takes
+TO_MEASURE = 10  # that are then made of others at first sight, these included, to tell what that takes
+COMES_BACK = 1.5  # times what NumPy takes a program may take at first sight, for its graph may come back
+RECENT = 8  # graphs that were met first, over which what NumPy takes is averaged
 EARLY = 4  # times less must have been spent for that where a few relatives have come already: more are likely
 PAYS = 2  # runs of each, on average, for which it was worth it
 MOST_FAMILIES = 1 << 14
@@ -26,13 +28,13 @@ MOST_FAMILIES = 1 << 14
 class Family:
     """What compiling programs of one structure took so far, and how often these were run. If some of them followed from others,
     it `follows`; that took at least `stamping` seconds, with all that comes before. The interpreter has `spent` seconds on `met`
-    graphs that were new; `tries` were compiled."""
+    graphs that were new, on `each` of the last ones so many; `tries` were compiled. All are seconds of the processor."""
 
-    __slots__ = ("count", "follows", "met", "runs", "seconds", "spent", "stamping", "tries")
+    __slots__ = ("count", "each", "follows", "met", "runs", "seconds", "spent", "stamping", "tries")
 
     def __init__(self) -> None:
         self.count = 0
-        self.seconds = self.spent = 0.0
+        self.seconds = self.spent = self.each = 0.0
         self.stamping = math.inf
         self.tries = self.met = 0
         self.follows = False
@@ -75,12 +77,12 @@ class Budget:
         return max(otherwise, each)
 
     def at_first_sight(self, family: Any, otherwise: float) -> bool:
-        """Whether a program is to be made of a graph that is met first: because it follows from others in less time than NumPy
-        takes or, where NumPy has spent on others what compiling one takes, to find that out."""
+        """Whether a program is to be made of a graph that is met first: because it follows from others in little more time than
+        NumPy takes or, where NumPy has spent on others what compiling one takes, to find that out."""
         found = self.families.get(family)
         if found is None:
             return False
-        if found.stamping * found.met < found.spent:
+        if found.stamping < COMES_BACK * found.each:
             return True
         needed = otherwise / EARLY if found.met >= FEW else otherwise
         if found.tries < (TO_MEASURE if found.follows else TO_FIND_OUT) and found.spent >= needed:
@@ -93,6 +95,7 @@ class Budget:
         found = self.known(family)
         found.spent += seconds
         found.met += 1
+        found.each += (seconds - found.each) / min(found.met, RECENT)  # those of a sequence that grows take ever longer
 
     def has_relatives(self, family: Any) -> tuple[bool, bool]:
         """Whether a graph of this family has others, and whether some of these were compiled, or one of them is to be."""

@@ -7,7 +7,7 @@ import os
 from cmath import isfinite
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
-from time import perf_counter
+from time import thread_time
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
@@ -215,15 +215,16 @@ def _run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[
         program = prepared(plan)
     if donated and program.masks:  # native: it runs once, and so may write over what it reads
         return program.run(leaves, numbers, True, donated)
-    started = perf_counter() if plan.price < math.inf else 0.0
+    priced = plan.price < math.inf
+    started = thread_time() if priced else 0.0  # of the processor: others keep it busy at times
     results = _guarded(
         lambda masked: program.run(leaves, numbers, masked),
         plan.has_masked and not program.masks,
         plan.always_masked,
         plan.checked,
     )
-    if started:
-        plan.spent += perf_counter() - started
+    if priced:
+        plan.spent += thread_time() - started
     return results
 
 
@@ -412,12 +413,12 @@ def _followed(c: Canonical, wanted: tuple[int, ...], key: Any, family: int | Non
     native = native_backend() if related else None
     if native is None:
         return None
-    started = perf_counter()
+    started = thread_time()
     with Uninterrupted():
         plan: Plan | bool | None = native.plan_of_kin(c, wanted, family, compiled)
     if isinstance(plan, Plan):
         plan.family = family
-        tiers.note(family, perf_counter() - started, plan.program)
+        tiers.note(family, thread_time() - started, plan.program)
         if c.is_latest:
             _cache.put(key, (wanted, False), plan)
     return plan
@@ -430,9 +431,9 @@ def _prepare_once(c: Canonical, wanted: list[int], keep: bool, family: int | Non
 
 def _noted(steps: Interpretation, family: int) -> list[Any]:
     """The values of a structure seen for the first time, which may have relatives."""
-    started = perf_counter()
+    started = thread_time()
     results = interpret(steps)
-    tiers.spend(family, perf_counter() - started)
+    tiers.spend(family, thread_time() - started)
     return results
 
 

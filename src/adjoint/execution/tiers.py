@@ -13,7 +13,7 @@ import math
 import os
 import warnings
 from collections.abc import Sequence
-from time import perf_counter
+from time import thread_time
 from typing import Any
 
 from adjoint.execution.budget import budget
@@ -120,12 +120,12 @@ def _chosen_program(plan: Plan, at_once: bool) -> Program:
     if wait:
         plan.price = plan.spent + wait
     elif plan.spent >= plan.price:
-        started = perf_counter()
+        started = thread_time()
         native = _native(whole, at_once) if whole.steps else None
         if native is not None:
             plan.program = native
             if not at_once:
-                budget.note(plan.family, perf_counter() - started, native, planned=True)
+                budget.note(plan.family, thread_time() - started, native, planned=True)
         plan.price = math.inf
     if plan.program is None:
         plan.program = choose(whole)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from adjoint import tracing, tree
 from adjoint.graph import Variable
@@ -64,6 +64,7 @@ class Module(States):
     training: bool
     _kinds: dict[str, str]
     _hooks: Hooks | None = None
+    _checks_plain: ClassVar[bool] = True  # whether attributes that are no state are looked into
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """An empty module: no parameters yet, in training mode."""
@@ -350,9 +351,10 @@ class Module(States):
         seen: set[int] = set()
         modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
         for path, module in modules:
-            for name, value in object.__getattribute__(module, "__dict__").items():
-                if name not in module._kinds:
-                    module._check_plain(name, value)  # what was put into a list after that was assigned
+            if module._checks_plain:
+                for name, value in object.__getattribute__(module, "__dict__").items():
+                    if name not in module._kinds:
+                        module._check_plain(name, value)  # what was put into a list after that was assigned
             for name, tensor in module._own(*kinds):
                 if remove_duplicate and id(tensor) in seen:
                     continue

@@ -57,7 +57,10 @@ def _argsort_kernel(attributes: tuple[int, bool], type: Any) -> Any:
     if not descending:
         return lambda x: _order(x, axis)
 
-    def kernel(x: Any) -> Any:  # equal elements are the other way round twice
+    def kernel(x: Any) -> Any:
+        if x.dtype.kind == "f" and x.shape[axis] < QUICK_FROM and not np.isnan(x.sum()):  # or infinities of both signs
+            return np.argsort(-x, axis, kind="stable")
+        # equal elements are the other way round twice
         return x.shape[axis] - 1 - np.flip(_order(np.flip(x, axis), axis), axis)
 
     return kernel
@@ -166,7 +169,7 @@ def _leading_kernel(attributes: tuple[int, int, bool], type: Any) -> Any:
     def kernel(x: Any) -> Any:
         n = x.shape[axis]
         if n < QUICK_FROM or 2 * count > n or not count or x.dtype.kind not in NUMPYS:
-            return everything(x).take(range(count), axis)
+            return everything(x) if count == n else everything(x).take(range(count), axis)
         rows = np.ascontiguousarray(np.moveaxis(x, axis, -1))
         kth = n - count if descending else count - 1
         last = np.partition(rows, kth, -1)[..., kth, None]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from sys import getrefcount
 from typing import Any, NamedTuple
 
 from adjoint.graph import Node
@@ -58,7 +59,9 @@ class Memory:
 
 
 turned: dict[int, Turns] = {}
-_memories: dict[int, weakref.ref[Memory]] = {}
+# By the addresses of tensors with views. One without views may be gone, and its entry is that of what lies there next.
+_memories: dict[int, Memory] = {}
+_given: dict[int, weakref.ref[Memory]] = {}  # by the addresses of tensors that hold what others have left
 _same: dict[int, Same] = {}
 
 
@@ -130,31 +133,59 @@ def found_same(x: Any, seen: Node | None, now: Node) -> str | None:
 
 
 def memory_of(x: Any) -> Memory:
-    """What the views of a tensor that are made now have together. Only they keep it, and they keep the tensor."""
-    noted = _memories.get(id(x))
+    """What the views of a tensor that are made now have together. They keep the tensor."""
+    return _memories.get(id(x)) or _new_memory(id(x))
+
+
+MOST_MEMORIES = 1 << 10  # entries, before those are forgotten that no view has
+_limit = [MOST_MEMORIES]
+
+
+def _new_memory(key: int) -> Memory:
+    noted = _given.get(key)
     found = None if noted is None else noted()
-    return _note_memory(id(x), Memory()) if found is None else found
+    if found is not None:
+        return found
+    if len(_memories) >= _limit[0]:
+        for old, memory in list(_memories.items()):
+            if getrefcount(memory) <= ONLY_NOTED:
+                _memories.pop(old, None)
+        _limit[0] = max(MOST_MEMORIES, 2 * len(_memories))
+    return _memories.setdefault(key, Memory())
 
 
-def _note_memory(key: int, memory: Memory) -> Memory:
-    table = _memories  # globals are gone before the last tensors are
+def _only_noted() -> int:
+    """What `getrefcount` says, asked as above, of a memory that only the table has."""
+    table = {0: Memory()}
+    for _, memory in list(table.items()):
+        return getrefcount(memory)
+    return 0
+
+
+ONLY_NOTED = _only_noted()
+
+
+def _note_given(key: int, memory: Memory) -> None:
+    table = _given  # globals are gone before the last tensors are
 
     def forget(gone: Any) -> None:
         if table.get(key) is gone:
             del table[key]
 
-    _memories[key] = weakref.ref(memory, forget)
-    return memory
+    _memories.pop(key, None)  # of a tensor that lay there before
+    _given[key] = weakref.ref(memory, forget)
 
 
 def give_other_memory(x: Any, holder: Any) -> None:
     """Let the views of a tensor be those of another one, which has its node, since the tensor gets other memory."""
     key, old = id(holder), id(x)
-    noted = _memories.pop(old, None)
+    noted = _given.pop(old, None)
     memory = None if noted is None else noted()
+    if memory is None:
+        memory = _memories.pop(old, None)
     if memory is not None:
         memory.holder = holder
-        _note_memory(key, memory)
+        _note_given(key, memory)
     if old in turned:
         turned[key] = turned.pop(old)._replace(tensor=weakref.ref(holder, _forgotten(turned, key)))
     if old in _same:

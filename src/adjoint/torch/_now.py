@@ -31,7 +31,7 @@ def _are_data(nodes: Sequence[Node]) -> bool:
 
 def part_of(x: Node, index: Any) -> Node:
     """The elements at an index of ints, slices, None and an ellipsis."""
-    if _are_data((x,)):
+    if not x.tracked and type(x.value) is np.ndarray and tracing.active() is None:
         try:
             part = x.value[index]
         except (IndexError, ValueError):  # what is wrong is said below

@@ -196,10 +196,17 @@ def poisson(input: Any, generator: Any = None) -> Any:
 @function()
 def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Any:
     """Positions drawn with the weights of each row."""
-    weights = core.reshape(input.detach(), (-1, input.shape[-1]))
-    rows, n = weights.shape
-    values = np.asarray(weights.numpy(), np.float64)
-    if values.size and (not np.isfinite(values).all() or values.min() < 0 or not (values.sum(axis=1) > 0).all()):
+    if input.dtype.kind != "f" or input.ndim not in (1, 2):
+        given = f"{input.dtype.name} of shape {tuple(input.shape)}"
+        raise RuntimeError(f"multinomial: weights are one floating row or several, not {given}{at_user()}")
+    if num_samples < 1:
+        raise RuntimeError(f"multinomial: at least one is drawn, not {num_samples}{at_user()}")
+    n = input.shape[-1]
+    values = np.asarray(input.detach().numpy(), np.float64).reshape(-1, n)
+    rows = len(values)
+    low = values.min(initial=1.0)
+    totals = values.sum(axis=1)
+    if not (low >= 0 and (totals > 0).all() and np.isfinite(values).all()) and values.size:
         raise RuntimeError(f"multinomial: weights are finite, not negative, and not all zero{at_user()}")
     if not replacement and num_samples > n:
         raise RuntimeError(f"multinomial: {num_samples} of {n} can't be drawn without replacement{at_user()}")
@@ -218,9 +225,15 @@ def multinomial(input: Any, num_samples: int, replacement: bool = False, *, gene
         )
         at = np.minimum(at, n - 1)
     else:  # the largest of log(u) / w: A. Efraimidis and P. Spirakis (2006)
-        with np.errstate(divide="ignore"):
+        if low > 0:
+            keys = np.log1p(-unit) / values
+        else:
             keys = np.where(values > 0, np.log1p(-unit) / np.where(values > 0, values, 1), -np.inf)
-        at = np.argsort(-keys, axis=1, kind="stable")[:, :num_samples]
+        at = (
+            keys.argmax(axis=1)[:, None]
+            if num_samples == 1 and n
+            else np.argsort(-keys, 1, kind="stable")[:, :num_samples]
+        )
     return core.tensor(at.astype(np.int64).reshape(*tuple(input.shape)[:-1], num_samples))
 
 

@@ -245,14 +245,20 @@ def view_of(
     tracked_write: bool = True,
 ) -> Tensor:
     """A view of a tensor: what it is of the base's node, and what the base becomes when it is written to."""
-    base = as_torch(base)
-    view = new(View)
-    view._base, view._apply, view._write, view._lay, view._tracked_write = base, apply, write, layout, tracked_write
-    view._turns, view._memory = turns(base) if turned else 0, memory_of(base)
+    if not isinstance(base, Tensor):
+        base = as_torch(base)
     below = base.node
-    view._alone, view._changed, view._of_leaf = below.tracked and not get_mode().grad, False, type(base) is LeafView
-    view._cached, view._seen = _seen_through(apply, below), below
-    node = view._cached
+    node = apply(below)
+    tracked = below.tracked
+    if tracked and node is below:  # a view is no leaf
+        node = marker(node)
+    view = new(View)
+    view._base, view._apply, view._write, view._lay = base, apply, write, layout
+    view._tracked_write, view._memory = tracked_write, memory_of(base)
+    view._turns = turns(base) if turned else 0
+    view._alone, view._changed = tracked and not get_mode().grad, False
+    view._of_leaf = type(base) is LeafView
+    view._cached, view._seen = node, below
     if node is not below:
         give_site(node, frame or user_frame(2) or _getframe(2))
         if not node.tracked:

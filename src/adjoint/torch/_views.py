@@ -142,12 +142,22 @@ def storage_offset(self: Tensor) -> int:
 @as_named()
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two axes exchanged, as a view."""
-    if not input.ndim:
+    ndim = input.node.type.ndim
+    if not ndim:
         return flat_view(input, ())
-    first, second = axis_of(dim0, input.ndim), axis_of(dim1, input.ndim)
-    axes = list(range(input.ndim))
+    plain = type(dim0) is int and type(dim1) is int
+    return permuted(input, _exchanged(ndim, dim0, dim1) if plain else _exchanging(ndim, dim0, dim1))
+
+
+def _exchanging(ndim: int, dim0: Any, dim1: Any) -> tuple[int, ...]:
+    """The order of the axes with two of them exchanged."""
+    first, second = axis_of(dim0, ndim), axis_of(dim1, ndim)
+    axes = list(range(ndim))
     axes[first], axes[second] = axes[second], axes[first]
-    return permuted(input, tuple(axes))
+    return tuple(axes)
+
+
+_exchanged = functools.lru_cache(_exchanging)
 
 
 FUNCTIONS["swapdims"] = METHODS["swapdims"] = transpose

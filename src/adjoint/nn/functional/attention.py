@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from adjoint.composites import attention
+from adjoint.graph import NARROW
 from adjoint.primitives.core import ops
 from adjoint.tensors import Tensor, functions
 from adjoint.tensors.functions import asarray
 from adjoint.tensors.located import at_user
 
 from .ranges import check_range
-from .recording import node_of, optional, scope, tensor_of
+from .recording import node_of, optional, recorded, scope, tensor_of
 from .regularization import dropout
 
 __all__ = ["one_hot", "rotary", "scaled_dot_product_attention"]
@@ -56,7 +57,8 @@ def scaled_dot_product_attention(
     """
     name = "scaled_dot_product_attention"
     q, k, v = node_of(query), node_of(key), node_of(value)
-    if min(q.ndim, k.ndim, v.ndim) < 2 or q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
+    a, b, c = q.type.shape, k.type.shape, v.type.shape
+    if len(a) < 2 or len(b) < 2 or len(c) < 2 or a[-1] != b[-1] or b[-2] != c[-2]:
         raise ValueError(
             f"{name}: expected shapes (..., L, E), (..., S, E) and (..., S, V); "
             f"got {q.shape}, {k.shape} and {v.shape}{at_user()}"
@@ -66,8 +68,10 @@ def scaled_dot_product_attention(
         raise TypeError(
             f"{name}: a mask is bool, True where a key is seen, or floating, not {mask.dtype.name}{at_user()}"
         )
+    factor = 1 / math.sqrt(max(a[-1], 1)) if scale is None else scale
+    if not dropout_p and not enable_gqa and not NARROW:  # of 16 bits the weights are rounded, too
+        return recorded(name, attention.attended, q, k, v, mask, is_causal, factor)
     with scope(name, q, k, v):
-        factor = 1 / math.sqrt(max(q.shape[-1], 1)) if scale is None else scale
         shape = q.shape
         if enable_gqa:
             q, mask, is_causal = attention.grouped(q, k, v, mask, is_causal)

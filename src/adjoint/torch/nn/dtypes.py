@@ -38,10 +38,16 @@ def of_one_dtype(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(f)
     def called(*args: Any, **keywords: Any) -> Any:
-        given = [args[i] if i < len(args) else keywords.get(n) for n, i in shared]
-        first, *rest = [x for x in given if isinstance(x, Core)] or [None]  # type: ignore[list-item]
-        if any(x.dtype is not first.dtype for x in rest):
-            one_dtype(name, first, *rest)
+        first, count = None, len(args)
+        for n, i in shared:
+            x = args[i] if i < count else keywords.get(n)
+            if isinstance(x, Core):
+                kind = x.node.type.dtype
+                if first is None:
+                    first, own = x, kind
+                elif kind is not own:
+                    given = [args[i] if i < count else keywords.get(n) for n, i in shared]
+                    one_dtype(name, *[y for y in given if isinstance(y, Core)])
         return f(*args, **keywords)
 
     return called

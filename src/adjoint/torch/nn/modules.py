@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from adjoint import nn as core_nn
 from adjoint.dtypes import DTYPES
+from adjoint.nn.hooks import called as called_with_hooks
+from adjoint.nn.hooks import everywhere
 from adjoint.nn.lazy import Lazy
 from adjoint.nn.module import Module as CoreModule
 from adjoint.nn.states import BUFFER, CHILD, PARAMETER, UNSAVED
 from adjoint.nn.utils.parametrize import ParametrizationList as CoreParametrizationList
-from adjoint.tensors.located import at_user
+from adjoint.tensors.located import at_user, enter_scope, leave_scope
 
 from .._creation import device as Device
 from .._creation import given_dtype
@@ -51,22 +53,27 @@ class Module(Surgery, Saving):
 
     _parametrized_by: ClassVar[type]
     _holds_none: ClassVar[bool] = True
+    _checks_plain: ClassVar[bool] = False
 
     def __init__(self) -> None:
         """All is done before: other bases of a class are not asked, as in PyTorch."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """`forward` of these arguments, with hooks."""
+        kind = type(self)
+        token = enter_scope(kind.__name__, 2, user=not kind.__module__.startswith("adjoint."))
         try:
-            out = as_torch(CoreModule.__call__(self, *args, **kwargs))
+            if self._hooks is None and everywhere._hooks is None:
+                out = self.forward(*args, **kwargs)
+            else:
+                out = called_with_hooks(self, args, kwargs)
+            if type(out) is not Tensor:
+                out = as_torch(out)
         except (ValueError, TypeError) as error:
             raise as_pytorchs(error) from None
-        if (
-            args
-            and self.__dict__.get("inplace") is True
-            and type(self).__module__ == __name__
-            and isinstance(out, Core)
-        ):
+        finally:
+            leave_scope(token)
+        if args and self.__dict__.get("inplace") is True and kind.__module__ == __name__ and isinstance(out, Core):
             if isinstance(args[0], Core) and out is not args[0]:
                 args[0]._assign(out.node, f"{type(self).__name__}(inplace=True)")
             return args[0]
@@ -342,15 +349,30 @@ def _named_inputs(made: Any, core: Any) -> None:
     forward = core.forward
 
     name = core.__name__
-    of_one = name in LAYERS_OF_ONE
+    if name in LAYERS_OF_ONE:
+        main = LAYERS_OF_ONE[name][0]
 
-    @functools.wraps(forward)
-    def called(self: Any, *args: Any, **keywords: Any) -> Any:
-        if keywords:
-            keywords = {there.get(k, k): v for k, v in keywords.items()}
-        if of_one:
-            refuse_mixed(self, name, args)
-        return forward(self, *args, **keywords)
+        @functools.wraps(forward)
+        def called(self: Any, *args: Any, **keywords: Any) -> Any:
+            weight = self.__dict__.get(main)
+            if (
+                weight is None
+                or len(args) != 1
+                or not isinstance(args[0], Core)
+                or args[0].node.type.dtype is not weight.node.type.dtype
+            ):
+                refuse_mixed(self, name, args)
+            if keywords:
+                keywords = {there.get(k, k): v for k, v in keywords.items()}
+            return forward(self, *args, **keywords)
+
+    else:
+
+        @functools.wraps(forward)
+        def called(self: Any, *args: Any, **keywords: Any) -> Any:
+            if keywords:
+                keywords = {there.get(k, k): v for k, v in keywords.items()}
+            return forward(self, *args, **keywords)
 
     made.forward = called
 
