@@ -226,9 +226,7 @@ def nanmedian(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Te
     return _quantile("nanmedian", x, 0.5, axis, "averaged_inverted_cdf", keepdims, True)
 
 
-WHOLE = (
-    64  # elements of a line, up to which all of it is put in order: native code does that faster than it calls NumPy
-)
+WHOLE = 64  # elements of a line that is put in order as a whole: native code does that faster than NumPy is called
 
 
 def _ordered(x: Tensor, axis: int, descending: bool, count: int) -> tuple[Tensor, Tensor]:
