@@ -22,6 +22,8 @@ __all__ = ["PULLBACK", "checkpoint", "expand", "forward", "pullback", "reverse"]
 Nodes = Sequence[Node]
 Rules = Mapping[Primitive, Callable[..., Any]]
 
+OF_ELEMENTS = INDEX.vjp  # `put_back`, which adds to what is there as well
+
 
 def reverse(
     outputs: Nodes, cotangents: Sequence[Node | None], wrt: Nodes, *, stop: bool = False, linear: bool = False,
@@ -90,7 +92,7 @@ def _accumulate(
             inner.site, inner.offset = node.site, node.offset
             op = node.op
             rules = op.vjp
-            if op is INDEX:  # what loops in Python record most
+            if rules is OF_ELEMENTS:  # what loops in Python record most
                 x = inputs[0]
                 cotangent[x] = put_back(get(x), u, node)
             elif type(rules) is tuple:
