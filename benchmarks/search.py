@@ -42,7 +42,6 @@ CANDIDATES: dict[str, tuple[Any, ...]] = {
         ((2, 6), (1, 10)),
         ((2, 4), (1, 8)),
     ),
-    "steps_together": (1, 2, 4),
     "fetched_ahead": (4, 8, 16),
     "packed_from": (48, 96, 192),
     "packed_from_if_short": (96, 256, 512),

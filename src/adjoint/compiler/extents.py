@@ -168,6 +168,12 @@ def plain(x: Any) -> Any:
     return x.value if isinstance(x, Following) else x
 
 
+def occurs(n: Any) -> bool:
+    """Whether a number isn't zero, for who writes code that does nothing where it is zero: so code for other numbers serves that,
+    too, and only the lack of such code is a condition."""
+    return (type(n) is Size and n.value != 0) or bool(n)
+
+
 def holds_sizes(x: Any) -> bool:
     """Whether a number that follows from extents is among these, or in tuples among them."""
     return any([holds_sizes(one) for one in x]) if isinstance(x, tuple) else type(x) is Size or type(x) is Ratio

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.linalg import LinAlgError
 
+from adjoint.compiler.extents import occurs
 from adjoint.compiler.loops.build import Emitter, mask_of
 from adjoint.compiler.targets.target import tuning
 from adjoint.primitives.linalg_kernels import which
@@ -288,15 +289,19 @@ class Inputs:
         if whole:
             with e.loop("0", stop, e.lanes) as i:
                 body(i)
-        if rest:
-            if count <= self.literal:
-                e.mask = mask_of(rest, e.lanes)
-            else:
-                left = self.number(rest, None if role is None else (role, "rest"), count)
-                with self.at_the_beginning():
-                    e.mask = e.below(left)
+        if not occurs(rest):
+            return
+        if count <= self.literal:
+            e.mask = mask_of(rest, e.lanes)
             body(stop)
-            e.mask = None
+        else:
+            left = self.number(rest, None if role is None else (role, "rest"), count)
+            with self.at_the_beginning():
+                mask = e.below(left)
+            with e.when(e.test("ne", left, 0)):
+                e.mask = mask
+                body(stop)
+        e.mask = None
 
 
 class Table:

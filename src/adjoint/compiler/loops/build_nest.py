@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from adjoint.compiler.excerpts import Excerpt
+from adjoint.compiler.extents import occurs
 from adjoint.compiler.fuse.kinds import Nest, View
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.accumulation import Accumulator
@@ -187,7 +188,7 @@ class NestWriter(NestPlan):
         if len(self.outer) > 1:
             together = self.number(d.size // self.tuning.jammed * self.tuning.jammed, "together", d.size)
             ranges = [("0", together, self.tuning.jammed)]
-            if d.size % self.tuning.jammed:
+            if occurs(d.size % self.tuning.jammed):
                 ranges.append((together, self.extent_of(d), 1))
             for low, high, count in ranges:
                 with e.loop(low, high, count) as i:

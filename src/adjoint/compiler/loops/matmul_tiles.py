@@ -89,7 +89,7 @@ class Pointer:
 def _tile(e: Emitter, kernel: Kernel) -> L.Parameters:
     """c = a b, or c + a b: rows of c by vectors. `columns` of the last vector count, if it is masked. What the
     next tile reads of A is fetched into the cache meanwhile, one line for each k."""
-    dtype, rows, vectors, together = kernel.dtype, kernel.rows, kernel.vectors, tuning().steps_together
+    dtype, rows, vectors = kernel.dtype, kernel.rows, kernel.vectors
     mask = e.below("%columns") if kernel.masked else None
 
     def load(pointer: str, v: int) -> Value:
@@ -109,46 +109,42 @@ def _tile(e: Emitter, kernel: Kernel) -> L.Parameters:
     offsets = ["0", *[e.times(a_row, r) for r in range(1, group)]]
     b = Pointer(e, dtype, "%b")
 
-    def steps(count: int) -> None:
-        pointers, row = [base.get() for base in bases], b.get()
-        for _ in range(count):
-            right = [load(row, v) for v in range(vectors)]
-            for r in range(rows):
-                left = e.load_scalar(pointers[r // group], offsets[r % group], dtype)
-                for v in range(vectors):
-                    total = sums[r * vectors + v]
-                    e.set(total, e.fma(left, right[v], e.get(total, dtype)))
-            row = b.after(row, "%b_step")
-            pointers = [b.after(pointer, a_step) for pointer in pointers]
-        for base, pointer in zip([*bases, b], [*pointers, row], strict=True):
-            base.set(pointer)
+    def step() -> None:
+        right = [load(b.get(), v) for v in range(vectors)]
+        for r in range(rows):
+            left = e.load_scalar(bases[r // group].get(), offsets[r % group], dtype)
+            for v in range(vectors):
+                total = sums[r * vectors + v]
+                e.set(total, e.fma(left, right[v], e.get(total, dtype)))
+        b.advance("%b_step")
+        for base in bases:
+            base.advance(a_step)
 
-    rest = e.index("and", "%k", together - 1)
-    whole = e.index("sub", "%k", rest)
+    # Where ways meet, each sum that lives on is one more value to keep apart: LLVM took twice as long over a tile that jumped
+    # over its loop, finished what two steps at a time leave, and added to the result before a common end.
     ahead = Pointer(e, dtype, "%ahead")
-    with e.when(e.test("ne", whole, 0)), e.loop("0", whole, together):
+    with e.loop("0", "%k", 1):  # there is a first step
         if kernel.together != "rows":  # these were gathered just now
             line = ahead.get()
-            for _ in range(together):
-                e.prefetch(line)
-                line = ahead.after(line, str(rows) if kernel.together == "steps" else a_step)
-            ahead.set(line)
-        steps(together)
-    with e.when(e.test("ne", rest, 0)), e.loop("0", rest, 1):
-        steps(1)
-    with e.when("%again"):
+            e.prefetch(line)
+            ahead.set(ahead.after(line, str(rows) if kernel.together == "steps" else a_step))
+        step()
+
+    def finish(added: bool) -> None:
         c = Pointer(e, dtype, "%c")
         for r in range(rows):
             for v in range(vectors):
-                total = sums[r * vectors + v]
-                e.set(total, e.add(e.get(total, dtype), load(c.get(), v)))
+                total = e.get(sums[r * vectors + v], dtype)
+                total = e.add(total, load(c.get(), v)) if added else total
+                e.mask = mask if v == vectors - 1 else None
+                e.store(total, c.get(), str(v * e.lanes))
+                e.mask = None
             c.advance("%c_row")
-    c = Pointer(e, dtype, "%c")
-    for r in range(rows):
-        for v in range(vectors):
-            e.mask = mask if v == vectors - 1 else None
-            e.store(e.get(sums[r * vectors + v], dtype), c.get(), str(v * e.lanes))
-        c.advance("%c_row")
+
+    again = e.choose("%again", "1", "0")
+    for added in (True, False):
+        with e.when(e.test("eq", again, int(added))):
+            finish(added)
     return (("ptr noalias", "%a"), ("i64", "%a_row"), ("i64", "%a_step"), ("ptr noalias", "%b"), ("i64", "%b_step"),
             ("ptr noalias", "%c"), ("i64", "%c_row"), ("i64", "%k"), ("i64", "%columns"), ("i1", "%again"),
             ("ptr", "%ahead"))  # fmt: skip

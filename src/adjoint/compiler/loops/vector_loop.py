@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from adjoint.compiler.extents import occurs
 from adjoint.compiler.fuse.kinds import View
 from adjoint.compiler.loops.accumulation import Accumulator
+from adjoint.compiler.tables import LARGE
 
 if TYPE_CHECKING:
     from adjoint.compiler.loops.build_nest import NestWriter
@@ -42,9 +45,10 @@ class VectorLoop:
         if nest.flat:
             self.range()
             done = nest.extent // e.lanes
-            if rest or whole > done:
+            left, behind = occurs(whole - done), occurs(rest)
+            if left or behind:
                 with e.when(e.test("eq", "%hi", nest.number(nest.extent, "extent", self.vector.size))):
-                    if whole > done:
+                    if left:
                         self.stretch(done, whole - done)
                     self.remainder(whole, rest)
         else:
@@ -122,10 +126,14 @@ class VectorLoop:
 
     def remainder(self, whole: int, rest: int) -> None:
         """What is left behind the whole vectors."""
-        if rest:
-            self.e.mask = self.nest.mask_of(rest, self.vector)
-            self.body(self.nest.number(whole * self.e.lanes, "whole", self.vector.size), 0)
-            self.e.mask = None
+        nest, e = self.nest, self.e
+        if not occurs(rest):
+            return
+        literal = self.vector.size <= nest.tuning.literal
+        with nullcontext() if literal else e.when(e.test("ne", nest.number(rest, "rest", LARGE), 0)):
+            e.mask = nest.mask_of(rest, self.vector)
+            self.body(nest.number(whole * e.lanes, "whole", self.vector.size), 0)
+            e.mask = None
 
     def body(self, i: str, copy: int) -> None:
         """One vector, of each of the rows that are gone through together."""

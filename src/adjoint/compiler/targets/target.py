@@ -58,7 +58,6 @@ class Tuning(NamedTuple):
     # Matrix products: a tile's rows by its number of vectors: sums, one row of B, and one element of A must have registers
     heights: tuple[tuple[int, int], ...] = ((2, 6), (1, 10))
     twice: int = 16  # of so many rows one may be computed twice, to spare a kernel of another height
-    steps_together: int = 2  # of a tile's loop
     written_out: int = 1 << 13  # multiplications of a matrix in a batch up to which its tiles stand in the code
     fetched_ahead: int = 8  # rows, while others are packed
     # Sums of so many products are added up one after the other, longer ones in blocks of it: so their rounding errors don't
