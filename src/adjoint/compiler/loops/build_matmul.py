@@ -60,7 +60,8 @@ def panels(m: int, lanes: int, widest: int) -> list[Panel]:
 
 def heights_of(rows: int, highest: int, once: bool) -> list[tuple[int, int, int]]:
     """Tiles of so many rows: first row, height and number. Where nothing is added to the result (`once`), a tile that covers some
-    rows of the one before spares a kernel of another height, if these are few of all; else heights differ by one."""
+    rows of the one before spares a kernel of another height, if these are few of all: one of the highest, or of the height that
+    makes as few tiles and all about alike. Else heights differ by one."""
     if rows <= highest:
         return [(0, rows, 1)]
     whole, rest = divmod(rows, highest)
@@ -69,6 +70,8 @@ def heights_of(rows: int, highest: int, once: bool) -> list[tuple[int, int, int]
     if once and (highest - rest) * tuning().twice <= rows:
         return [(0, highest, whole), (rows - highest, highest, 1)]
     low, more = divmod(rows, whole + 1)
+    if more and once and (whole + 1 - more) * tuning().twice <= rows:
+        return [(0, low + 1, whole), (rows - low - 1, low + 1, 1)]
     tall = [(0, low + 1, more)] if more else []
     return [*tall, (more * (low + 1), low, whole + 1 - more)]
 
