@@ -30,20 +30,15 @@ class Attributes:
     def __init__(self, reach: Reach) -> None:
         self.epoch = tracing.epoch  # what is read from now on holds while this stands still
         self._reach = reach
-        self._read: dict[int, tuple[Any, dict[str, Any]]] = {}  # by object: it, and what was found under each name
+        self.read: dict[int, tuple[Any, dict[str, Any]]] = {}  # by object: it, and what was found under each name
         self._versions: dict[int, tuple[tracing.Versioned, int]] = {}
         self._hooks: dict[int, tuple[Variable, Any]] = {}
 
-    def knows(self, owner: Any, name: str) -> bool:
-        """Whether it was noted that the traced function reads an attribute."""
-        found = self._read.get(id(owner))
-        return found is not None and name in found[1]
-
     def note(self, owner: Any, name: str) -> None:
         """The traced function reads an attribute that it hasn't read before."""
-        read = self._read.get(id(owner))
+        read = self.read.get(id(owner))
         if read is None:
-            read = self._read[id(owner)] = (owner, {})
+            read = self.read[id(owner)] = (owner, {})
             self._reach.visit(type(owner), type(owner).__name__)
         state = _state(owner)
         value = read[1][name] = _mark(state.get(name, ABSENT)) if name in OWN else state.get(name, ABSENT)
@@ -70,7 +65,7 @@ class Attributes:
             self._follow(value, about)
         elif isinstance(raw, cached_property):
             self._reach.late.append((state, name, about))
-            self._read[id(owner)][1][name] = None
+            self.read[id(owner)][1][name] = None
         elif raw is not ABSENT and any(name in vars(base) for base in self._reach.users_classes(type(owner))):
             guards.add(f"{name!r} not in {{0}}", state, about=about, stored=name, watched=True)
 
@@ -92,7 +87,7 @@ class Attributes:
 
     def forget(self, owner: Any) -> None:
         """The object belongs to the traced function itself."""
-        if self._read.pop(id(owner), None) is not None:
+        if self.read.pop(id(owner), None) is not None:
             self._reach.guards.discard(_state(owner))
 
     def are_same(self) -> bool:
@@ -110,7 +105,7 @@ class Attributes:
 
     def first_changed(self) -> str | None:
         """What isn't as it was, in words; None where all is."""
-        for owner, found in self._read.values():
+        for owner, found in self.read.values():
             state = _state(owner)
             for name, mark in found.items():
                 if mark is ABSENT and name in state:

@@ -432,11 +432,14 @@ class _WatchedGradient:
 
 
 def _watched_attribute(owner: Any, name: str) -> Any:
-    """In place of `tracing.Watched.__getattribute__` while a function is traced."""
+    """In place of `tracing.Watched.__getattribute__` while a function is traced. It calls little, since the listener hears each
+    call."""
     trace = tracing.active()
-    if isinstance(trace, Trace) and id(owner) not in trace._own and not trace.attributes.knows(owner, name):
-        with tracing.unobserved():  # nobody's function looks at what the walk looks at
-            trace.attributes.note(owner, name)
+    if trace.__class__ is Trace:
+        key, read = id(owner), trace.attributes.read
+        if (key not in read or name not in read[key][1]) and key not in trace._own:
+            with tracing.unobserved():  # nobody's function looks at what the walk looks at
+                trace.attributes.note(owner, name)
     return ATTRIBUTE(owner, name)
 
 

@@ -49,6 +49,9 @@ class Guard(NamedTuple):
         return self.condition in (f"{place} is {{1}}", f"{place} is {{1}} or same({place}, {{1}})")
 
 
+_new: Any = tuple.__new__  # named tuples by their own constructor take twice as long
+
+
 class Protected:
     """Large arrays that are read-only as long as a trace has read them. There is one only where there are such arrays: what a
     signal's handler raises in a finalizer is lost."""
@@ -92,7 +95,7 @@ class Guards:
         """One more condition."""
         key = (condition, *map(id, objects))
         if key not in self.all:
-            self.all[key] = Guard(condition, objects, about, stored, restore, plain, watched)
+            self.all[key] = _new(Guard, (condition, objects, about, stored, restore, plain, watched))
 
     def add_value(
         self, place: str, owner: Any, value: Any, about: str, stored: str | None, watched: bool = False
