@@ -13,7 +13,7 @@ from adjoint.compiler.excerpts import Indexed, Moving, Region
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Complex, Emitter, Value, lanes_for
 from adjoint.compiler.loops.matmul_tiles import TURNED, Kernel, lanes_of
-from adjoint.compiler.tables import FAILURE, PARAMETERS, Arguments, Bounds, FirstCheck, Function, Inputs, Items, Start
+from adjoint.compiler.tables import Arguments, Bounds, Function, Inputs, Items, Start
 from adjoint.compiler.targets.llvm import PART
 from adjoint.compiler.targets.target import tuning
 from adjoint.runtime import llvm
@@ -56,7 +56,7 @@ class MoveWriter:
             self.elements(move.indexed)
         elif move.indexed is not None:
             self.rows(move.indexed)
-        return self.e.function("unit", PARAMETERS, False, self.inputs.body)
+        return self.inputs.function("unit")
 
     def pointer(self, place: int) -> str:
         return self.inputs.pointer(Start(place, 0))
@@ -237,16 +237,8 @@ class MoveWriter:
             else:
                 i = e.choose(negative, e.plus(i, extent), i)
                 outside = e.test("uge", i, extent)
-                self.note(outside, self.arguments.note(Bounds(axis, n)), given)
+                with e.when(outside):
+                    self.inputs.fail(Bounds(axis, n), given)
                 i = e.choose(outside, "0", i)
             place = e.plus(place, e.times(i, by))
         return place
-
-    def note(self, outside: str, check: int, given: str) -> None:
-        """If an index is outside of its bounds, note which check failed, from 1, and the index."""
-        e = self.e
-        with e.when(outside):
-            failure = e.entry("%table", FAILURE)
-            number = e.plus(self.arguments.number(e, FirstCheck()), check + 1)
-            for offset, value in enumerate((number, given)):
-                e.note("i64", value, e.at(failure, offset, "i64"))

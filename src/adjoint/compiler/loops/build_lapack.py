@@ -17,7 +17,7 @@ from adjoint.compiler.loops import complex_math, complex_products, vector_math
 from adjoint.compiler.loops.build import ITEMSIZE, Complex, Emitter, Value, lanes_for, literal
 from adjoint.compiler.loops.build_matrices import NOTE, MatricesWriter, Stacked
 from adjoint.compiler.loops.routines import ROUTINES
-from adjoint.compiler.tables import FAILURE, Arguments, Bounds, FirstCheck, Function, Inputs, Start
+from adjoint.compiler.tables import Arguments, Bounds, Function, Inputs, Start
 from adjoint.compiler.targets.llvm import BYTES, ELEMENT, PART
 from adjoint.compiler.targets.target import tuning
 from adjoint.primitives.lapack import (
@@ -297,9 +297,9 @@ class LapackWriter(MatricesWriter):
             i = e.index("sub", e.plus(count, -1), step) if inverse else step
             p = e.plus(e.read_number(e.at(pivots, i, "i32"), "i32"), -first)
             if not first:
-                inside = e.test("ult", p, n)
-                self.out_of_bounds(inside, rows, p)
-                p = e.choose(inside, p, i)
+                with e.when(e.test("uge", p, n)):
+                    self.inputs.fail(Bounds(1, rows), p)
+                p = e.choose(e.test("ult", p, n), p, i)
             with e.when(e.test("ne", p, i)):
                 here, there = [e.at(x, e.times(k, wide), ELEMENT[self.part]) for k in (i, p)]
 
@@ -309,15 +309,6 @@ class LapackWriter(MatricesWriter):
                     e.store(a, there, offset)
 
                 self.inputs.vectors(m, some, "row's elements")
-
-    def out_of_bounds(self, inside: str, rows: int, given: str) -> None:
-        """Note a pivot that is no row."""
-        e = self.e
-        failure = e.entry("%table", FAILURE)
-        number = e.plus(self.arguments.number(e, FirstCheck()), self.arguments.note(Bounds(1, rows)) + 1)
-        for offset, value in enumerate((number, given)):
-            at = e.at(failure, offset, "i64")
-            e.note("i64", e.choose(inside, e.read_number(at), value), at)
 
 
 # Of each primitive what is done for one matrix ------------------------------------------------------------------------

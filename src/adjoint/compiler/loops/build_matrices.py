@@ -16,7 +16,7 @@ from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value, lanes_for, mask_of
 from adjoint.compiler.loops.matrix_formulas import FORMULAS, formula_name, transposed
 from adjoint.compiler.loops.matrix_workspaces import Index, Matrix, Workspace, workspace
-from adjoint.compiler.tables import FAILURE, PARAMETERS, Arguments, FirstCheck, Inputs, Start, Unsolvable
+from adjoint.compiler.tables import FAILURE, Arguments, Inputs, Start, Unsolvable
 from adjoint.compiler.targets.target import tuning
 from adjoint.shapes import Shape, size_of
 
@@ -72,7 +72,7 @@ class MatricesWriter:
                 e.note("i64", "0", note)
             with self.inputs.through(c, by, end, self.lanes) as b:
                 self.matrices(b, note)
-        functions = [e.function("unit", PARAMETERS, False, self.inputs.body)]
+        functions = [self.inputs.function("unit")]
         if self.noted is not None:
             functions.append(self.finish())
         return functions
@@ -203,15 +203,12 @@ class MatricesWriter:
         """The first matrix that some chunk has noted becomes the failure of the run."""
         self.e = e = Emitter(1)
         self.inputs = Inputs(e, self.arguments)
-        check = self.arguments.note(Unsolvable(self.blamed, self.problem, self.unit.batch))
+        check = Unsolvable(self.blamed, self.problem, self.unit.batch)
         failure = e.entry("%table", FAILURE)
-        number = e.plus(self.arguments.number(e, FirstCheck()), check + 1)
         with e.loop("0", self.inputs.number(self.chunks, "chunks"), 1) as c:
             at = self.note_at(c)
             assert at is not None
             found = e.read_number(at)
-            first = e.all_of(e.test("ne", found, 0), e.test("eq", e.read_number(failure), 0))
-            for position, value in ((1, e.plus(found, -1)), (0, number)):
-                place = e.at(failure, position, "i64")
-                e.note("i64", e.choose(first, value, e.read_number(place)), place)
-        return e.function("finish", PARAMETERS, False, self.inputs.body)
+            with e.when(e.all_of(e.test("ne", found, 0), e.test("eq", e.read_number(failure), 0))):
+                self.inputs.fail(check, e.plus(found, -1))
+        return self.inputs.function("finish")

@@ -17,7 +17,7 @@ from adjoint.compiler.loops.formulas import REDUCTIONS, formula_of, is_plain, sc
 from adjoint.compiler.loops.matmul_tiles import Kernel, lanes_of
 from adjoint.compiler.loops.vector_loop import VectorLoop
 from adjoint.compiler.schedule.nests import Dimension, NestPlan, Strides
-from adjoint.compiler.tables import LARGE, PARAMETERS, Arguments, Function, Key, Start
+from adjoint.compiler.tables import LARGE, Arguments, Function, Inputs, Key, Start
 from adjoint.plan.plan import Step
 from adjoint.runtime import llvm
 from adjoint.shapes import contiguous, size_of
@@ -35,9 +35,8 @@ class NestWriter(NestPlan):
         super().__init__(excerpt, nest, bits)
         self.arguments = arguments
         self.e = Emitter(self.lanes)
+        self.inputs = Inputs(self.e, arguments)
         self.pointers: dict[Any, str] = {}
-        self.prologue: list[Any] = []
-        self.numbers: dict[Any, str] = {}  # extents and strides in this function, by role
         self.scratch: dict[Any, int] = {}  # bytes of a row, by key
         self.indices: dict[int, str] = {}  # of the loops around, by axis
         self.row_values: dict[Any, Value] = {}
@@ -51,54 +50,40 @@ class NestWriter(NestPlan):
         self.plainly: set[int] = set()  # the products by numbers that are known to be ordinary where the code is
 
     def pointer(self, key: Any) -> str:
+        """Where an array is that is read or written, or scratch space by its key."""
         name = self.pointers.get(key)
         if name is None:
-            name = self.pointers[key] = f"%base{len(self.pointers)}"
-            if key in self.partial:
-                size = size_of(self.excerpt.shapes[key]) * BYTES[self.excerpt.dtypes[key]]
-                self.load_pointer(f"{name}.all", self.share_partial(key))
-                by = self.number(size, ("totals", key), size)
-                self.prologue += [
-                    L.Index(f"{name}.by", "mul", "%chunk", by),
-                    L.At(name, f"{name}.all", "i8", f"{name}.by"),
-                ]
-            elif key in self.nest.tiles:  # a tile holds the rows from %lo on
-                dtype = self.excerpt.dtypes[key]
-                self.load_own(f"{name}.tile", self.nest.tiles[key])
-                by = self.number(-self.elements, "tile", self.elements)
-                self.prologue += [
-                    L.Index(f"{name}.by", "mul", "%lo", by),
-                    L.At(name, f"{name}.tile", ELEMENT[dtype], f"{name}.by"),
-                ]
-            elif type(key) is tuple and key[0] == "scratch":
-                self.load_own(name, self.arguments.reserve(self.scratch[key]))
-            else:
-                self.load_pointer(name, key if type(key) is Function else Start(key, 0))
+            with self.inputs.at_the_beginning():
+                name = self.pointers[key] = self.place(key)
         return name
 
-    def load_pointer(self, name: str, key: Key) -> None:
-        self.prologue.append(L.Array(name, self.arguments.at(key), key))
+    def place(self, key: Any) -> str:
+        """As `pointer`, at the beginning of the function."""
+        e, dtypes = self.e, self.excerpt.dtypes
+        if key in self.partial:
+            size = size_of(self.excerpt.shapes[key]) * BYTES[dtypes[key]]
+            every, by = self.inputs.pointer(self.share_partial(key)), self.number(size, ("totals", key), size)
+            return e.at(every, e.times("%chunk", by), "i8")
+        if key in self.nest.tiles:  # a tile holds the rows from %lo on
+            tile, by = self.own(self.nest.tiles[key]), self.number(-self.elements, "tile", self.elements)
+            return e.at(tile, e.times("%lo", by), ELEMENT[dtypes[key]])
+        if type(key) is tuple and key[0] == "scratch":
+            return self.own(self.arguments.reserve(self.scratch[key]))
+        return self.inputs.pointer(key if type(key) is Function else Start(key, 0))
 
     def share_partial(self, slot: int) -> Key:
         """Where the chunks' totals of a slot are."""
         size = size_of(self.excerpt.shapes[slot]) * BYTES[self.excerpt.dtypes[slot]]
         return self.arguments.share(f"totals of {slot}", size * self.chunks)
 
-    def load_own(self, name: str, offset: int) -> None:
+    def own(self, offset: int) -> str:
         """A pointer into the scratch space of the thread that runs."""
         place = self.number(offset, ("own", offset), LARGE)
-        self.prologue += [L.Entry(f"{name}.own", "%own", "0"), L.At(name, f"{name}.own", "i8", place)]
+        return self.e.at(self.e.entry("%own", 0), place, "i8")
 
     def number(self, value: int, role: Any, extent: int | None = None) -> str:
         """A number that follows from the nest's extents: as it stands, or as an argument if what it follows from is large."""
-        if (value if extent is None else extent) <= self.tuning.literal:
-            return str(value)
-        key = self.arguments.given(value, role)
-        found = self.numbers.get(key)
-        if found is None:
-            found = self.numbers[key] = f"%number{len(self.numbers)}"
-            self.prologue.append(L.Argument(found, self.arguments.at(key)))
-        return found
+        return self.inputs.number(value, role, extent)
 
     def extent_of(self, d: Dimension) -> str:
         return self.number(d.size, ("extent", d.axis))
@@ -108,12 +93,11 @@ class NestWriter(NestPlan):
         stride = strides[axis] if axis >= 0 else 1
         if abs(stride) <= self.tuning.literal:
             return stride
-        role, e = ("steps", strides, axis), self.e
-        found = self.numbers.get(role)
+        found = self.pointers.get(("steps", strides, axis))
         if found is None:
             number = self.number(stride, ("stride", strides, axis), LARGE)
-            found = self.numbers[role] = f"%steps{len(self.numbers)}"
-            self.prologue.append(L.Multiples(found, e.lanes, number))
+            with self.inputs.at_the_beginning():
+                found = self.pointers["steps", strides, axis] = self.e.multiples(number)
         return found
 
     def offset(self, start: int, strides: Strides) -> str:
@@ -144,7 +128,7 @@ class NestWriter(NestPlan):
                 self.row_values, self.values, self.divisors, e.known = {}, {}, {}, {}
                 with e.when_any(condition):
                     self.loops()
-        return self.function("nest", NEST)
+        return self.inputs.function("nest", NEST, True)
 
     def scaled_by_number(self) -> dict[int, int]:
         """The products by one number for all of a nest that reads neighbours, with the place of that operand."""
@@ -279,11 +263,6 @@ class NestWriter(NestPlan):
         e.mask, e.known = None, {}
         del self.indices[last.axis]
 
-    def function(self, name: str, parameters: L.Parameters) -> L.Function:
-        for libm, k in self.e.libm.items():
-            self.load_pointer(f"%libm{k}", Function("C", libm))
-        return self.e.function(name, parameters, name == "nest", self.prologue)
-
     def row_partial(self) -> bool:
         """Whether what all of the domain is reduced to comes in parts."""
         return any(slot in self.nest.by_row for slot in self.partial)
@@ -297,7 +276,7 @@ class NestWriter(NestPlan):
     def restart(self, lanes: int) -> Emitter:
         """Begin another function."""
         self.e = Emitter(lanes)
-        self.pointers, self.prologue, self.numbers = {}, [], {}
+        self.inputs, self.pointers = Inputs(self.e, self.arguments), {}
         self.indices, self.row_values, self.values, self.divisors = {}, {}, {}, {}
         return self.e
 
@@ -310,15 +289,12 @@ class NestWriter(NestPlan):
         for slot in totals:
             dtype = self.excerpt.dtypes[slot]
             initial = REDUCTIONS[self.producer[slot].op.name][0](dtype)
-            name, count = f"%total{slot}", size_of(self.excerpt.shapes[slot])
-            if slot in self.partial:
-                self.load_pointer(name, self.share_partial(slot))
-                count *= self.chunks
-            else:
-                self.load_pointer(name, Start(slot, 0))
+            is_partial, count = slot in self.partial, size_of(self.excerpt.shapes[slot])
+            count *= self.chunks if is_partial else 1
+            totals_at = self.inputs.pointer(self.share_partial(slot) if is_partial else Start(slot, 0))
             with e.loop("0", self.number(count, ("filled", slot), LARGE), 1) as i:
-                e.store_scalar(e.constant(initial, dtype), name, i)
-        return self.function("start", PARAMETERS)
+                e.store_scalar(e.constant(initial, dtype), totals_at, i)
+        return self.inputs.function("start")
 
     def write_finish(self) -> L.Function | None:
         """A function that puts the chunks' totals together; None if there are none."""
@@ -328,28 +304,25 @@ class NestWriter(NestPlan):
         e = self.restart(1)
         for slot in partial:
             step, dtype, count = self.producer[slot], self.excerpt.dtypes[slot], size_of(self.excerpt.shapes[slot])
-            name = f"%parts{slot}"
-            self.load_pointer(name, self.share_partial(slot))
-            whole = slot not in nest.by_row
+            parts, whole = self.inputs.pointer(self.share_partial(slot)), slot not in nest.by_row
             with ExitStack() as loops:
                 each = self.number(count, ("total", slot), LARGE if whole else 1)
                 i = loops.enter_context(e.loop("0", each, 1)) if whole else "0"
                 total = Accumulator(e, step, dtype, True, 1)
                 with e.loop("0", self.number(self.chunks, "chunks", LARGE), 1) as c:
                     at = e.plus(i, e.times(c, each))
-                    total.add(e, e.load_scalar(name, at, dtype), 0)
+                    total.add(e, e.load_scalar(parts, at, dtype), 0)
                     total.flush(e)
                 value = total.result(e)
                 if whole:
-                    self.load_pointer(f"%whole{slot}", Start(slot, 0))
-                    e.store_scalar(value, f"%whole{slot}", i)
+                    e.store_scalar(value, self.inputs.pointer(Start(slot, 0)), i)
                 else:
                     self.row_values[slot] = value
         if self.row_partial():
             self.partial = []  # from here on a pointer is that of the whole
             self.store_rows()
             self.partial = partial
-        return self.function("finish", PARAMETERS)
+        return self.inputs.function("finish")
 
     def row_pass(self, phase: int, actions: list[tuple[str, int]]) -> None:
         e = self.e
@@ -395,11 +368,11 @@ class NestWriter(NestPlan):
         """The mask of the last vector, of which so many lanes count."""
         if vector.size <= self.tuning.literal:
             return mask_of(rest, self.e.lanes)
-        found = self.numbers.get("mask")
+        found = self.pointers.get("mask")
         if found is None:
             count = self.number(rest, "rest", LARGE)
-            with self.e.inside(self.prologue):
-                found = self.numbers["mask"] = self.e.below(count)
+            with self.inputs.at_the_beginning():
+                found = self.pointers["mask"] = self.e.below(count)
         return found
 
     def perform(self, actions: list[tuple[str, int]], accumulators: list[Accumulator], copy: int) -> None:
@@ -411,7 +384,7 @@ class NestWriter(NestPlan):
             done.append((kind, slot, self.element(source)))
         for kind, slot, value in done:
             if kind != "reduce":
-                key, strides = self.place_of(slot)
+                key, strides = self.kept_at(slot)
                 e.store(value, self.pointer(key), self.offset(0, strides))
             elif slot in running:
                 running[slot].add(e, value, copy)
@@ -426,7 +399,7 @@ class NestWriter(NestPlan):
         combine = REDUCTIONS[self.producer[slot].op.name][1]
         e.store(combine(e, before, e.cast(value, dtype)), pointer, offset, stride)
 
-    def place_of(self, slot: int) -> tuple[Any, Strides]:
+    def kept_at(self, slot: int) -> tuple[Any, Strides]:
         """Where an element-level slot is kept: its array, or scratch space of one row."""
         nest = self.nest
         if slot in nest.stored:
@@ -521,7 +494,7 @@ class NestWriter(NestPlan):
             elif self.nest.level[slot] != "element":
                 found = self.row(slot)
             elif self.is_kept(slot):
-                key, strides = self.place_of(slot)
+                key, strides = self.kept_at(slot)
                 found = self.e.load(self.pointer(key), self.offset(0, strides), self.excerpt.dtypes[slot], 1)
             else:
                 step = self.producer[slot]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import BITS_OF, ITEMSIZE, Emitter, Value, lanes_for
-from adjoint.compiler.tables import PARAMETERS, Arguments, Inputs, Start
+from adjoint.compiler.tables import Arguments, Inputs, Start
 from adjoint.compiler.targets.target import tuning
 
 
@@ -81,7 +81,7 @@ class SearchWriter:
                 e.store(found, out, e.plus(base, i))
                 e.mask = None
                 e.known = {}
-        return [e.function("unit", PARAMETERS, False, self.inputs.body)]
+        return [self.inputs.function("unit")]
 
     def found(self, rows: str, row: str, x: Value, length: Value) -> Value:
         """How many elements of a row come before each value."""
@@ -132,7 +132,7 @@ class RankWriter:
             outer = e.times(e.index("udiv", line, self.beside), ranks.length)
             base = e.plus(e.times(outer, self.beside), e.index("urem", line, self.beside))
             self.line(base)
-        return [e.function("unit", PARAMETERS, False, self.inputs.body)]
+        return [self.inputs.function("unit")]
 
     def line(self, base: str) -> None:
         """The order of one line."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops import vector_math
 from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value, lanes_for, mask_of
-from adjoint.compiler.tables import PARAMETERS, Arguments, Inputs, Start
+from adjoint.compiler.tables import Arguments, Inputs, Start
 from adjoint.compiler.targets.target import tuning
 
 TOGETHER = 512  # elements of lines side by side that go on together: what was made last is still near
@@ -122,7 +122,7 @@ class RunningWriter:
                 self.one_by_one(block)
             else:
                 self.turned(block)
-        return [e.function("unit", PARAMETERS, False, self.inputs.body)]
+        return [self.inputs.function("unit")]
 
     def pointer(self, number: int) -> str:
         return self.inputs.pointer(Start(number, 0))

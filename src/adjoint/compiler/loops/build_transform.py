@@ -18,7 +18,7 @@ import numpy as np
 from adjoint.compiler.loops import butterflies
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ITEMSIZE, Complex, Emitter, Value, lanes_for, mask_of
-from adjoint.compiler.tables import PARAMETERS, Arguments, Inputs, Start
+from adjoint.compiler.tables import Arguments, Inputs, Start
 from adjoint.compiler.targets.llvm import ELEMENT, PART
 from adjoint.compiler.targets.target import tuning
 
@@ -89,7 +89,7 @@ class TransformWriter:
                 self.block_of_rows(block)
             else:
                 self.block_of_columns(block)
-        return [e.function("unit", PARAMETERS, False, self.inputs.body)]
+        return [self.inputs.function("unit")]
 
     def array(self, number: int, offset: str, real: bool) -> str:
         """Where an array's elements from an offset on are."""
