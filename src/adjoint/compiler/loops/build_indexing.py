@@ -25,6 +25,8 @@ MANY = 16  # regions of one form
 class MoveWriter:
     """Writes the function of one move, whose one chunk is everything."""
 
+    chunks, time = 1, 0.0
+
     def __init__(self, move: Moving, arguments: Arguments, bits: int) -> None:
         self.move = move
         self.arguments = arguments
@@ -41,7 +43,7 @@ class MoveWriter:
         self.e = Emitter(lanes)
         self.inputs = Inputs(self.e, arguments)
 
-    def write(self) -> L.Function:
+    def write(self) -> list[L.Function]:
         move = self.move
         if move.number is not None and all([region.before is None for region in move.regions]):
             self.fill(self.pointer(move.output), "0", move.size)
@@ -56,7 +58,7 @@ class MoveWriter:
             self.elements(move.indexed)
         elif move.indexed is not None:
             self.rows(move.indexed)
-        return self.inputs.function("unit")
+        return [self.inputs.function("unit")]
 
     def pointer(self, place: int) -> str:
         return self.inputs.pointer(Start(place, 0))
