@@ -305,14 +305,13 @@ class Inputs:
             with e.loop("0", stop, e.lanes) as i:
                 body(i)
         if rest:
-            if count <= self.literal:
-                e.mask = mask_of(rest, e.lanes)
-            else:
+            mask: str = mask_of(rest, e.lanes)
+            if count > self.literal:
                 left = self.number(rest, None if role is None else (role, "rest"), count)
                 with self.at_the_beginning():
-                    e.mask = e.below(left)
-            body(stop)
-            e.mask = None
+                    mask = e.below(left)
+            with e.masked(mask):
+                body(stop)
 
 
 class Table:

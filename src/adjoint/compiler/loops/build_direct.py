@@ -117,10 +117,9 @@ class DirectWriter(ConvolutionWriter):
                 taps = self.move(weights, e.times(v, self.number(self.apart, "apart")))
                 values = self.sums(image, lines, left, taps)
                 channel = e.times(v, self.lanes)
-                if masked:
-                    e.mask = e.below(e.index("sub", self.number(self.outputs, "outputs"), channel))
-                finish(channel, values)
-                e.mask = None
+                mask = e.below(e.index("sub", self.number(self.outputs, "outputs"), channel)) if masked else None
+                with e.masked(mask):
+                    finish(channel, values)
 
     def sums(self, image: str, lines: list[str], left: str, weights: str) -> list[Value]:
         """A strip of outputs for a vector of channels: the rows of the image, and the element of a row, at which it begins."""

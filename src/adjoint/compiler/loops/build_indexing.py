@@ -207,12 +207,10 @@ class MoveWriter:
                 outside = e.either(e.compare("lt", i, 0), e.compare("ge", i, extent))
                 wrong = e.either(wrong, outside)
                 place = e.add(place, e.multiply(e.select(outside, 0, i), by))
-            with e.when_any(wrong):  # one by one, to say which it is
-                e_mask, e.mask = e.mask, None
+            with e.when_any(wrong), e.masked(None):  # one by one, to say which it is
                 stop = e.index("umin", e.plus(r, e.lanes), self.inputs.number(indexed.times))
                 with e.loop(r, stop, 1) as k:
                     self.selected(indexed, arrays, k)
-                e.mask = e_mask
             e.store(e.load(source, "0", self.dtype, place.name), out, r)
 
         self.inputs.vectors(indexed.times, body)

@@ -153,13 +153,12 @@ class MatricesWriter:
         """Write the matrices of a result, which lie together."""
         e, size = self.e, x.rows * x.columns
         if e.lanes == 1 or size == 1:
-            e.mask = (
+            with e.masked(
                 e.below(e.index("sub", self.inputs.number(self.count, "count"), b)) if self.count % e.lanes else None
-            )
-            for i in w.span(0, x.rows):
-                for j in w.span(0, x.columns, True):
-                    e.store(x.get(i, j), pointer, self.offset(e.times(b, size), (i, x.columns), (j, 1)))
-            e.mask = None
+            ):
+                for i in w.span(0, x.rows):
+                    for j in w.span(0, x.columns, True):
+                        e.store(x.get(i, j), pointer, self.offset(e.times(b, size), (i, x.columns), (j, 1)))
             return
         starts = [e.times(at, size) for at in self.places]
         for first, count in self.blocks(w, size):
@@ -181,9 +180,8 @@ class MatricesWriter:
     @contextmanager
     def first_lanes(self, count: int) -> Iterator[None]:
         """The mask of so many lanes, if these aren't all."""
-        self.e.mask = mask_of(count, self.e.lanes) if count < self.e.lanes else None
-        yield
-        self.e.mask = None
+        with self.e.masked(mask_of(count, self.e.lanes) if count < self.e.lanes else None):
+            yield
 
     # What is to blame
 

@@ -550,15 +550,14 @@ class NestWriter(NestPlan):
     def padded(self, step: Step) -> Value:
         """A vector of a view inside its limits, zeros elsewhere."""
         e, view, dtype = self.e, self.outside(step.inputs[0]), self.excerpt.dtypes[step.output]
-        axis, before = self.inner[-1].axis, e.mask
+        axis, mask = self.inner[-1].axis, e.mask
         row, lanes = self.row_values["padded", step.output]
         stride, offset = self.stride(view.strides, axis), self.along(row, view.strides, axis)
-        mask = self.inside_of(step, axis, lanes)
-        if mask is not None:
-            e.mask = mask if before is None else e.both(Value(mask, "bool"), Value(before, "bool")).name
-        found = e.load(self.pointer(view.root), offset, dtype, stride)
-        e.mask = before
-        return found
+        inside = self.inside_of(step, axis, lanes)
+        if inside is not None:
+            mask = inside if mask is None else e.both(Value(inside, "bool"), Value(mask, "bool")).name
+        with e.masked(mask):
+            return e.load(self.pointer(view.root), offset, dtype, stride)
 
     def inside_of(self, step: Step, axis: int, lanes: str | None) -> str | None:
         """The mask of a vector's lanes that are inside a view's limits; `lanes` of them are if all along the row is."""

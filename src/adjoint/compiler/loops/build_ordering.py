@@ -73,13 +73,11 @@ class SearchWriter:
             end, row = e.index("umin", e.plus(begin, step), count), e.times(which, length)
             base = e.times(which, count)
             with e.loop(begin, end, lanes) as i:
-                e.mask = e.below(e.index("sub", end, i)) if given.values % lanes else None
-                x = e.load(values, e.plus(base, i), given.dtype, 1)
-                mask, e.mask = e.mask, None  # every lane searches for something: zeros where it is off
-                found = self.found(rows, row, x, all_of_it)
-                e.mask = mask
-                e.store(found, out, e.plus(base, i))
-                e.mask = None
+                with e.masked(e.below(e.index("sub", end, i)) if given.values % lanes else None):
+                    x = e.load(values, e.plus(base, i), given.dtype, 1)
+                    with e.masked(None):  # every lane searches for something: zeros where it is off
+                        found = self.found(rows, row, x, all_of_it)
+                    e.store(found, out, e.plus(base, i))
                 e.known = {}
         return [self.inputs.function("unit")]
 

@@ -123,7 +123,7 @@ class TransformWriter:
             lines = [self.e.load(row, at, self.part, 1) for row in sources]
             for k, value in enumerate(self.e.transposed(lines)[:count]):
                 place = self.e.times(self.e.plus(at, k), apart * self.lanes)
-                with self.unmasked():
+                with self.e.masked(None):
                     self.e.store(value, self.memory, place)
 
         self.over(size, some)
@@ -132,7 +132,7 @@ class TransformWriter:
         """Back again."""
 
         def some(at: str, count: int) -> None:
-            with self.unmasked():
+            with self.e.masked(None):
                 places = [self.e.times(self.e.plus(at, k), self.lanes) for k in range(count)]
                 lines = [self.e.load(self.other, place, self.part, 1) for place in places]
             lines += [lines[0]] * (self.lanes - count)
@@ -148,16 +148,8 @@ class TransformWriter:
             with self.e.loop("0", str(whole), self.lanes) as at:
                 body(at, self.lanes)
         if rest:
-            self.e.mask = mask_of(rest, self.lanes)
-            body(self.e.plus("0", whole), rest)
-            self.e.mask = None
-
-    def unmasked(self) -> ExitStack:
-        """Without the mask for a while."""
-        before, self.e.mask = self.e.mask, None
-        stack = ExitStack()
-        stack.callback(lambda: setattr(self.e, "mask", before))
-        return stack
+            with self.e.masked(mask_of(rest, self.lanes)):
+                body(self.e.plus("0", whole), rest)
 
     # Lines that lie side by side
 
@@ -208,15 +200,12 @@ class TransformWriter:
             self.passes(real_source if lines.real else complex_source, complex_sink)
 
     def load(self, pointer: str, mask: int = 0, offset: int = 0) -> Value:
-        self.e.mask = self.masks[mask]
-        found = self.e.load(pointer, str(offset), self.part, 1)
-        self.e.mask = None
-        return found
+        with self.e.masked(self.masks[mask]):
+            return self.e.load(pointer, str(offset), self.part, 1)
 
     def store(self, x: Value, pointer: str, mask: int = 0, offset: int = 0) -> None:
-        self.e.mask = self.masks[mask]
-        self.e.store(x, pointer, str(offset))
-        self.e.mask = None
+        with self.e.masked(self.masks[mask]):
+            self.e.store(x, pointer, str(offset))
 
     def load_complex(self, pointer: str) -> Complex:
         """Numbers side by side, their parts taken apart."""

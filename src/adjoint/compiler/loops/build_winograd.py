@@ -360,9 +360,8 @@ class WinogradWriter(ConvolutionWriter):
                     if turns:
                         e.store(value, strip, e.times(e.plus(e.times(k, TAPS), tap), self.lanes))
                     else:
-                        e.mask = mask
-                        e.store(value, result, e.plus(e.times(column, step), e.plus(e.times(k, TAPS), tap)), apart)
-                        e.mask = None
+                        with e.masked(mask):
+                            e.store(value, result, e.plus(e.times(column, step), e.plus(e.times(k, TAPS), tap)), apart)
             if turns:
                 lanes = str(self.lanes)
                 with e.loop("0", step, self.lanes) as first:

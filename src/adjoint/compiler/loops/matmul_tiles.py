@@ -93,10 +93,8 @@ def _tile(e: Emitter, kernel: Kernel) -> L.Parameters:
     mask = e.below("%columns") if kernel.masked else None
 
     def load(pointer: str, v: int) -> Value:
-        e.mask = mask if v == vectors - 1 else None
-        value = e.load(pointer, str(v * e.lanes), dtype, 1)
-        e.mask = None
-        return value
+        with e.masked(mask if v == vectors - 1 else None):
+            return e.load(pointer, str(v * e.lanes), dtype, 1)
 
     sums = [e.variable(e.constant(0, dtype)) for _ in range(rows * vectors)]
     a_step = {"steps": "1", "rows": str(rows)}.get(kernel.together, "%a_step")
@@ -146,8 +144,8 @@ def _tile(e: Emitter, kernel: Kernel) -> L.Parameters:
     c = Pointer(e, dtype, "%c")
     for r in range(rows):
         for v in range(vectors):
-            e.mask = mask if v == vectors - 1 else None
-            e.store(e.get(sums[r * vectors + v], dtype), c.get(), str(v * e.lanes))
+            with e.masked(mask if v == vectors - 1 else None):
+                e.store(e.get(sums[r * vectors + v], dtype), c.get(), str(v * e.lanes))
         c.advance("%c_row")
     return (("ptr noalias", "%a"), ("i64", "%a_row"), ("i64", "%a_step"), ("ptr noalias", "%b"), ("i64", "%b_step"),
             ("ptr noalias", "%c"), ("i64", "%c_row"), ("i64", "%k"), ("i64", "%columns"), ("i1", "%again"),
@@ -194,9 +192,8 @@ def _turn(e: Emitter, kernel: Kernel) -> L.Parameters:
     target = Pointer(e, dtype, "%target")
 
     with e.loop("0", "%k", e.lanes) as at:
-        e.mask = e.below(e.index("sub", "%k", at))
-        values = [e.load(row, at, dtype, 1) for row in rows]
-        e.mask = None
+        with e.masked(e.below(e.index("sub", "%k", at))):
+            values = [e.load(row, at, dtype, 1) for row in rows]
         for value in _transposed(e, values):
             e.store(value, target.get(), "0")
             target.advance("%width")
@@ -243,11 +240,10 @@ def _across(e: Emitter, kernel: Kernel) -> L.Parameters:
                 target.advance("%pitch")
     with e.when(e.test("eq", e.choose(square, "1", "0"), 0)):
         apart = e.multiples("%pitch")
-        with e.loop("0", "%rows", lanes) as row, e.loop("0", "%size", 1) as at:
-            e.mask = e.below(e.index("sub", "%rows", row))
+        rows = e.loop("0", "%rows", lanes)
+        with rows as row, e.loop("0", "%size", 1) as at, e.masked(e.below(e.index("sub", "%rows", row))):
             value = e.load("%source", e.plus(row, e.times(at, "%step")), dtype, 1)
             e.store(value, "%target", e.plus(at, e.times(row, "%pitch")), apart)
-            e.mask = None
     return (("ptr noalias", "%source"), ("i64", "%step"), ("ptr noalias", "%target"), ("i64", "%pitch"), ("i64", "%rows"),
             ("i64", "%size"))  # fmt: skip
 
@@ -275,10 +271,12 @@ def _dots(e: Emitter, kernel: Kernel) -> L.Parameters:
         with e.when(e.test("ne", whole, 0)), e.loop("0", whole, SUMS * lanes) as at:
             for number, total in enumerate(sums):
                 accumulate(e.plus(at, number * lanes), total)
-        with e.when(e.test("ne", rest, 0)), e.loop(whole, "%k", lanes) as at:
-            e.mask = e.below(e.index("sub", "%k", at))
+        with (
+            e.when(e.test("ne", rest, 0)),
+            e.loop(whole, "%k", lanes) as at,
+            e.masked(e.below(e.index("sub", "%k", at))),
+        ):
             accumulate(at, sums[0])
-            e.mask = None
         values = [e.get(total, dtype) for total in sums]
         while len(values) > 1:
             values = [e.add(a, b) for a, b in zip(values[::2], values[1::2], strict=True)]

@@ -123,9 +123,8 @@ class VectorLoop:
     def remainder(self, whole: int, rest: int) -> None:
         """What is left behind the whole vectors."""
         if rest:
-            self.e.mask = self.nest.mask_of(rest, self.vector)
-            self.body(self.nest.number(whole * self.e.lanes, "whole", self.vector.size), 0)
-            self.e.mask = None
+            with self.e.masked(self.nest.mask_of(rest, self.vector)):
+                self.body(self.nest.number(whole * self.e.lanes, "whole", self.vector.size), 0)
 
     def body(self, i: str, copy: int) -> None:
         """One vector, of each of the rows that are gone through together."""
