@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint.compiler.excerpts import Indexed, Moving, Region
+from adjoint.compiler.loops import complex_math
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Complex, Emitter, Value, lanes_for
 from adjoint.compiler.loops.matmul_tiles import TURNED, Kernel, lanes_of
@@ -72,8 +73,7 @@ class MoveWriter:
         """a + b, of which b may be 0."""
         if not isinstance(a, Complex):
             return self.e.add(a, b)
-        re, im = (b.re, b.im) if isinstance(b, Complex) else (b, b)
-        return Complex(self.e.add(a.re, re), self.e.add(a.im, im), a.dtype)
+        return complex_math.add(self.e, a, b if isinstance(b, Complex) else Complex(b, b, a.dtype))
 
     def copies(self, regions: list[Region]) -> None:
         """Copy regions of one form. Of many the arrays are listed, for LLVM takes ever longer the more loops a function has."""

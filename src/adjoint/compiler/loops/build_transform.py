@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adjoint.compiler.loops import butterflies
+from adjoint.compiler.loops import butterflies, complex_math
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ITEMSIZE, Complex, Emitter, Value, lanes_for, mask_of
 from adjoint.compiler.tables import Arguments, Inputs, Start
@@ -257,7 +257,7 @@ class TransformWriter:
         by = self.scale if kind == "fft" else 1.0
 
         def taken(k: str, x: Complex) -> None:
-            x = butterflies.scaled(self.e, x, by)
+            x = complex_math.scaled(self.e, x, by)
             sink(k, butterflies.exchanged(x) if self.inverse else x)
 
         inner, into = self.from_memory(self.memory), self.to_memory(self.memory)
@@ -321,19 +321,19 @@ class TransformWriter:
         first = Complex(e.add(ends.re, ends.im), zero, ends.dtype)
         last = Complex(e.subtract(ends.re, ends.im), zero, ends.dtype)
         if m % 2 == 0:
-            middle = butterflies.scaled(e, butterflies.conjugate(e, source(str(m // 2))), by)
+            middle = complex_math.scaled(e, complex_math.conjugate(e, source(str(m // 2))), by)
         if m > 2:
             table = self.table(np.arange(m // 2 + m % 2), self.lines.length)
             with e.loop("1", str(m // 2 + m % 2), 1) as k:
                 other = e.index("sub", str(m), k)
-                a, c = source(k), butterflies.conjugate(e, source(other))
-                even = butterflies.scaled(e, butterflies.add(e, a, c), 0.5 * by)
-                odd = butterflies.scaled(e, butterflies.turned(e, butterflies.subtract(e, a, c)), 0.5 * by)
+                a, c = source(k), complex_math.conjugate(e, source(other))
+                even = complex_math.scaled(e, complex_math.add(e, a, c), 0.5 * by)
+                odd = complex_math.scaled(e, butterflies.turned(e, complex_math.subtract(e, a, c)), 0.5 * by)
                 odd = butterflies.multiply(e, odd, *self.twiddle(table, k))
-                sink(k, butterflies.add(e, even, odd))
-                sink(other, butterflies.conjugate(e, butterflies.subtract(e, even, odd)))
-        sink("0", butterflies.scaled(e, first, by))
-        sink(str(m), butterflies.scaled(e, last, by))
+                sink(k, complex_math.add(e, even, odd))
+                sink(other, complex_math.conjugate(e, complex_math.subtract(e, even, odd)))
+        sink("0", complex_math.scaled(e, first, by))
+        sink(str(m), complex_math.scaled(e, last, by))
         if m % 2 == 0:
             sink(str(m // 2), middle)
 
@@ -344,21 +344,21 @@ class TransformWriter:
         by = self.scale
 
         def put(k: str, x: Complex) -> None:
-            sink(k, butterflies.exchanged(butterflies.scaled(e, x, by)))
+            sink(k, butterflies.exchanged(complex_math.scaled(e, x, by)))
 
         first, last = source("0"), source(str(m))
         ends = Complex(e.add(first.re, last.re), e.subtract(first.re, last.re), first.dtype)
         if m % 2 == 0:
-            middle = butterflies.scaled(e, butterflies.conjugate(e, source(str(m // 2))), 2.0)
+            middle = complex_math.scaled(e, complex_math.conjugate(e, source(str(m // 2))), 2.0)
         if m > 2:
             table = self.table(np.arange(m // 2 + m % 2), self.lines.length)
             with e.loop("1", str(m // 2 + m % 2), 1) as k:
                 other = e.index("sub", str(m), k)
-                a, c = source(k), butterflies.conjugate(e, source(other))
+                a, c = source(k), complex_math.conjugate(e, source(other))
                 re, im = self.twiddle(table, k)
                 even, odd = (
-                    butterflies.add(e, a, c),
-                    butterflies.multiply(e, butterflies.subtract(e, a, c), re, e.negative(im)),
+                    complex_math.add(e, a, c),
+                    butterflies.multiply(e, complex_math.subtract(e, a, c), re, e.negative(im)),
                 )
                 # even + i odd, and of the other one conj(even) + i conj(odd)
                 put(k, Complex(e.subtract(even.re, odd.im), e.add(even.im, odd.re), a.dtype))

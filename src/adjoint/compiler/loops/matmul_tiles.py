@@ -194,26 +194,11 @@ def _turn(e: Emitter, kernel: Kernel) -> L.Parameters:
     with e.loop("0", "%k", e.lanes) as at:
         with e.masked(e.below(e.index("sub", "%k", at))):
             values = [e.load(row, at, dtype, 1) for row in rows]
-        for value in _transposed(e, values):
+        for value in e.transposed(values):
             e.store(value, target.get(), "0")
             target.advance("%width")
     return (("ptr noalias", "%source"), ("i64", "%step"), ("ptr noalias", "%target"), ("i64", "%width"), ("i64", "%k"),
             ("i64", "%columns"))  # fmt: skip
-
-
-def _transposed(e: Emitter, values: list[Value]) -> list[Value]:
-    """As many vectors as they have lanes, transposed: blocks of half the size change places, then halves of those."""
-    lanes, values = e.lanes, list(values)
-
-    size = lanes // 2
-    while size:
-        low = [lane + lanes - size if lane & size else lane for lane in range(lanes)]
-        high = [lane + lanes if lane & size else lane + size for lane in range(lanes)]
-        for k in [k for k in range(lanes) if not k & size]:
-            a, b = values[k], values[k + size]
-            values[k], values[k + size] = e.shuffle(a, b, low), e.shuffle(a, b, high)
-        size //= 2
-    return values
 
 
 TURNED = ("float32", "float64", "int32", "int64", "uint32", "uint64")  # dtypes whose blocks are turned in registers
@@ -235,7 +220,7 @@ def _across(e: Emitter, kernel: Kernel) -> L.Parameters:
                 values.append(e.load(line.get(), "0", dtype, 1))
                 line.advance("%step")
             target = Pointer(e, dtype, e.at(into, at, element))
-            for value in _transposed(e, values):
+            for value in e.transposed(values):
                 e.store(value, target.get(), "0")
                 target.advance("%pitch")
     with e.when(e.test("eq", e.choose(square, "1", "0"), 0)):
