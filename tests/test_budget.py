@@ -141,5 +141,5 @@ def test_relatives_of_a_growing_cache_are_stamped(programs: list[Any], monkeypat
         for n, expected in zip(lengths, first, strict=True):
             np.testing.assert_allclose(step(n), expected, 1e-12, 1e-12)
     natives = [program for program in programs if isinstance(program, Native)]
-    assert any([one is not None and one.patterns for one in kindred._known])  # nor had they plans of their own
+    assert any([one is not None and one.known for one in kindred._known])  # nor had they plans of their own
     assert len(natives) > 2 * FEW and sum([program.stamped for program in natives]) >= len(natives) - 2

@@ -372,3 +372,9 @@ def test_messages_are_spelled_as_their_users_write() -> None:
     assert "target.long()" in said(lambda: torch.nn.functional.cross_entropy(scores, torch.tensor([0.0, 1.0])))
     assert "target.squeeze(-1)" in said(lambda: torch.nn.functional.cross_entropy(scores, torch.tensor([[0], [1]])))
     assert "target.astype('int64')" in said(lambda: ad.nn.functional.cross_entropy(ad.ones((2, 3)), ad.ones(2)))
+
+
+def test_a_power_with_a_modulus_names_the_method() -> None:
+    with pytest.raises(TypeError, match=r"^Tensor\.__pow__\(\) takes 2 positional arguments"):
+        pow(ad.tensor(2), 2, 3)
+    assert ad.Tensor.__iadd__.__qualname__ == "Tensor.__iadd__" and ad.Tensor.__neg__.__name__ == "__neg__"

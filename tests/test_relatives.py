@@ -200,7 +200,7 @@ LENGTHS = (24, 31, 25, 55, 1, 2, 7, 8, 9, 16, 17, 32, 33, 48, 64, 65, 127, 128, 
 def test_lengths_share_their_plan(made: Callable[[int], list[ad.Tensor]]) -> None:
     held = [check(recorded(made(n))) for n in LENGTHS]
     assert held.count(False) <= 4  # the first, and those whose structure is another: of one token, say
-    patterns = [len(one.patterns) for one in relatives._known]
+    patterns = [len(one.known) for one in relatives._known]
     assert max(patterns) <= len(LENGTHS) // 2
 
 
@@ -208,8 +208,8 @@ def test_lengths_share_their_plan(made: Callable[[int], list[ad.Tensor]]) -> Non
 def test_lengths_share_their_plan_before_they_have_one(made: Callable[[int], list[ad.Tensor]]) -> None:
     held = [check_kin(made(n)) for n in LENGTHS]
     assert held.count(False) <= 2  # the first, and the one of a single token
-    (kin,) = [one for one in kindred._known if one is not None and one.patterns]
-    assert not kin.reason and len(kin.patterns) <= len(LENGTHS) // 2
+    (kin,) = [one for one in kindred._known if one is not None and one.known]
+    assert not kin.reason and len(kin.known) <= len(LENGTHS) // 2
 
 
 # Random programs --------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ depend on anything else.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -148,24 +148,15 @@ def key_of(
     n = Numbering(fusion)
     if isinstance(unit, Nest):
         return _nest(n, unit), n.starts(unit.level, unit.stored)
-    key: Key
     if isinstance(unit, Product):
-        key = _product(n, unit)
-    elif isinstance(unit, Window):
-        key = _window(n, unit)
-    elif isinstance(unit, Matrices):
-        key = ("factors" if isinstance(unit, Factors) else "matrices", _matrices(n, unit))
-    elif isinstance(unit, Scan):
-        key = ("scan", _scans(n, unit))
-    elif isinstance(unit, Transform):
-        key = ("transform", _lines(n, unit))
-    elif isinstance(unit, Ordering):
-        key = ("search", _searches(n, unit)) if unit.step.op.name == "searchsorted" else ("ranks", _ranks(n, unit))
-    elif isinstance(unit, Running):
-        key = ("running", _runs(n, unit))
-    else:
-        key = ("move", _moving(n, unit))
-    return key, n.starts()
+        return _product(n, unit), n.starts()
+    if isinstance(unit, Window):
+        return _window(n, unit), n.starts()
+    if isinstance(unit, Ordering):
+        search = unit.step.op.name == "searchsorted"
+        return ("search", _searches(n, unit)) if search else ("ranks", _ranks(n, unit)), n.starts()
+    kind, described = DESCRIBED[type(unit)]
+    return (kind, described(n, unit)), n.starts()
 
 
 def _attributes(attributes: Any) -> Any:
@@ -241,13 +232,13 @@ def _matrices(n: Numbering, unit: Matrices) -> Stacked:
     shapes = [n.fusion.shapes[slot] for slot in unit.outputs]
     batch = unit.batch
     results = [(n.of(slot), *(shape[len(batch) :] or (1, 1))) for slot, shape in zip(unit.outputs, shapes, strict=True)]
-    dtype = n.fusion.dtypes[unit.views[0].root]
+    dtype = n.fusion.dtypes[unit.reads[0].root]
     return Stacked(unit.step.op.name, unit.step.attributes, dtype, batch, tuple([n.view(v) for v in unit.reads]),
                    tuple(results))  # type: ignore[arg-type]  # fmt: skip
 
 
 def _scans(n: Numbering, unit: Scan) -> Scans:
-    reads = tuple([n.view(view).root for view in unit.views])
+    reads = tuple([n.view(view).root for view in unit.reads])
     results, first = tuple([n.of(slot) for slot in unit.outputs]), n.fusion.dtypes[unit.step.inputs[0]]
     return Scans(unit.part.code, unit.length, unit.reverse, unit.operations, reads, results, first)
 
@@ -262,13 +253,13 @@ def _lines(n: Numbering, unit: Transform) -> Lines:
 
 def _runs(n: Numbering, unit: Running) -> Runs:
     step, shape, axis = unit.step, unit.step.type.shape, unit.axis
-    reads = tuple([(n.view(view).root, shape[axis] > 1 and view.strides[axis] < 0) for view in unit.views])
+    reads = tuple([(n.view(view).root, shape[axis] > 1 and view.strides[axis] < 0) for view in unit.reads])
     return Runs(step.op.name, step.type.dtype.name, shape[axis], size_of(shape[axis + 1 :]), size_of(shape[:axis]), reads,
                 n.of(step.output))  # fmt: skip
 
 
 def _searches(n: Numbering, unit: Ordering) -> Searches:
-    rows, values = unit.views
+    rows, values = unit.reads
     single = len(rows.shape) == 1
     times = 1 if single else size_of(rows.shape[:-1])
     reads = n.view(rows).root, n.view(values).root
@@ -277,7 +268,7 @@ def _searches(n: Numbering, unit: Ordering) -> Searches:
 
 
 def _ranks(n: Numbering, unit: Ordering) -> Ranks:
-    (view,), axis = unit.views, unit.axis
+    (view,), axis = unit.reads, unit.axis
     shape = view.shape
     return Ranks(n.fusion.dtypes[view.root], shape[axis], size_of(shape[axis + 1 :]), size_of(shape[:axis]),
                  unit.step.attributes[1], n.view(view).root, n.of(unit.step.output))  # fmt: skip
@@ -299,30 +290,36 @@ def _moving(n: Numbering, move: Move) -> Moving:
     if name == "pieces" and not fills_everything(attributes, step.type.size):
         number = attributes.number
     if step.op.rewrites:
-        regions.append(Region(n.view(move.views[0]), n.of(out), steps))
+        regions.append(Region(n.view(move.reads[0]), n.of(out), steps))
     if move.indices:
-        moved = move.views[move.first_index - 1]
+        moved = move.reads[move.first_index - 1]
         indexed = Indexed(name == "gather", name == "scatter_add", n.view(moved).root,
                           tuple([n.view(v).root for v in move.indices]), tuple(move.index_dtypes), move.indexed_shape,
                           size_of(move.indices[0].shape), move.clips)  # fmt: skip
     elif name == "concat":
         start = 0
-        for view in move.views:
+        for view in move.reads:
             regions.append(Region(n.view(view), place(start), steps))
             start += view.shape[attributes] * steps[attributes]
         regions = _by_form(regions)
     elif name == "pieces":
-        for view, at in zip(move.views, attributes.placements, strict=True):
+        for view, at in zip(move.reads, attributes.placements, strict=True):
             regions.append(Region(n.view(view), place(at.offset), at.strides, at.adds_zero))
     elif name in ("embed", "update_slice"):
         slices = attributes[1] if name == "embed" else attributes
         start = sum([first * s for (first, _, _), s in zip(slices, steps, strict=True)])
         strides = tuple([s * by for (_, _, by), s in zip(slices, steps, strict=True)])
-        view = n.view(move.views[-1])
+        view = n.view(move.reads[-1])
         amid = name == "embed" and _lies_amid(view.shape, strides, step.type.size)
         regions.append(Region(view, place(start), strides, before=start if amid else None))
     exactly = None if number is None else (exact(number), number)
     return Moving(step.op.rewrites, step.type.dtype.name, n.of(out), step.type.size, exactly, tuple(regions), indexed)
+
+
+DESCRIBED: dict[type, tuple[str, Callable[[Numbering, Any], Any]]] = {
+    Matrices: ("matrices", _matrices), Factors: ("factors", _matrices), Scan: ("scan", _scans),
+    Transform: ("transform", _lines), Running: ("running", _runs), Move: ("move", _moving),
+}  # fmt: skip
 
 
 def _by_form(regions: list[Region]) -> list[Region]:

@@ -7,9 +7,9 @@ known for which others the code is the same, and what stands in their blocks of 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from adjoint.compiler import units
 from adjoint.compiler.excerpts import Key, Moving, Region
@@ -24,6 +24,7 @@ from adjoint.shapes import Shape, size_of
 if TYPE_CHECKING:
     from adjoint.compiler.linking import Kernel
 
+T = TypeVar("T")
 MOST_FORMULAS = 64  # for each structure: with more, looking for the right one would take as long as writing
 
 
@@ -174,49 +175,69 @@ def _getter(places: Sequence[int]) -> Callable[[Values], Values]:
     return (lambda numbers: (numbers[places[0]],)) if places else lambda numbers: ()
 
 
-class Family:
-    """The units of one structure."""
+class Symbols:
+    """Numbers of which those that vary are sizes. Two that were alike in another one of the same kind, too, are one size."""
+
+    def __init__(self, sheet: Sheet, first: Values, numbers: Values, varying: Iterable[int]) -> None:
+        known: dict[tuple[int, int], int] = {}
+        sizes: list[Size] = []
+        self.numbers = numbers
+        self.places = [-1] * len(numbers)  # of each number, which symbol it is
+        for k in sorted(varying):
+            pair = first[k], numbers[k]
+            if pair not in known:
+                known[pair] = len(sizes)
+                sizes.append(sheet.symbol(numbers[k]))
+            self.places[k] = known[pair]
+        self.given = [n if k < 0 else sizes[k] for n, k in zip(numbers, self.places, strict=True)]
+
+
+class Kindred(Generic[T]):
+    """What was found out about those of one structure: the numbers of the first, which of them vary, and what serves whom."""
 
     def __init__(self, numbers: Values) -> None:
         self.first = numbers
         self.varying: set[int] = set()
-        self.known: list[tuple[Followed, Kernel]] = []
+        self.known: list[tuple[Followed, T]] = []
 
-    def kernel(self, numbers: Values) -> Kernel | None:
-        """The kernel for these numbers, if one that is known serves them."""
-        for k, (followed, kernel) in enumerate(self.known):
+    def met(self, numbers: Values) -> None:
+        """Note which numbers another one has otherwise."""
+        self.varying.update([k for k, (a, b) in enumerate(zip(self.first, numbers, strict=True)) if a != b])
+
+    def serving(self, numbers: Values) -> tuple[T, Any] | None:
+        """What serves these numbers, and what follows for them."""
+        for k, (followed, found) in enumerate(self.known):
             results = followed.results(numbers)
             if results is not None:
                 if k:  # likely to serve the next one, too
                     self.known.insert(0, self.known.pop(k))
-                return _adapted(kernel, results)
+                return found, results
         return None
+
+
+class Family(Kindred["Kernel"]):
+    """The units of one structure."""
+
+    def kernel(self, numbers: Values) -> Kernel | None:
+        """The kernel for these numbers, if one that is known serves them."""
+        found = self.serving(numbers)
+        return None if found is None else _adapted(*found)
 
     def write(self, key: Key, numbers: Values) -> tuple[Written, Source, Followed | None]:
         """The code of a unit of this structure, and for which others it serves."""
-        first, varying = self.first, self.varying
-        varying.update([k for k, (a, b) in enumerate(zip(first, numbers, strict=True)) if a != b])
-        if not varying or len(self.known) >= MOST_FORMULAS:
+        self.met(numbers)
+        if not self.varying or len(self.known) >= MOST_FORMULAS:
             written = units.write_unit(key)
             return written, written.source, None
         with Sheet() as sheet, sheet.hashing():
-            symbols: dict[tuple[int, int], int] = {}  # numbers that were alike in both
-            sizes: list[Size] = []
-            places = [-1] * len(numbers)
-            for k in sorted(varying):
-                pair = first[k], numbers[k]
-                if pair not in symbols:
-                    symbols[pair] = len(sizes)
-                    sizes.append(sheet.symbol(numbers[k]))
-                places[k] = symbols[pair]
-            given = [n if p < 0 else sizes[p] for n, p in zip(numbers, places, strict=True)]
-            written = units.write_unit(with_numbers(key, given))
+            symbols = Symbols(sheet, self.first, numbers, self.varying)
+            written = units.write_unit(with_numbers(key, symbols.given))
             source = written.source
             formula = sheet.formula(_called_with(written))
             results = plain(_called_with(written))
         written = written._replace(chunks=results[-2], time=results[-1])
         _set(written.arguments, results)
-        return written, source, Followed(numbers, places, formula)
+        return written, source, Followed(numbers, symbols.places, formula)
 
 
 def _called_with(written: Written) -> Any:

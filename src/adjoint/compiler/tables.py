@@ -17,6 +17,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from adjoint.compiler.extents import occurs
+from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Emitter, mask_of
 from adjoint.compiler.targets.target import tuning
 from adjoint.primitives.linalg_kernels import which
@@ -233,7 +234,8 @@ class Arguments:
 
 
 class Inputs:
-    """What one function reads from its block, at its beginning. Extents and strides up to `literal` stand in the code."""
+    """A function being written, and what it reads from its block at its beginning. Extents and strides up to `literal` stand in
+    the code."""
 
     def __init__(self, e: Emitter, arguments: Arguments) -> None:
         self.e = e
@@ -268,11 +270,25 @@ class Inputs:
                 found = self.names[key] = self.arguments.number(self.e, key)
         return found
 
+    def fail(self, check: Bounds | Unsolvable | Unfinished, noted: str) -> None:
+        """Note that a check has failed, and what is to be said of it: the program ends behind this unit."""
+        e = self.e
+        failure, number = e.entry("%table", FAILURE), self.arguments.number(e, FirstCheck())
+        for place, value in enumerate((e.plus(number, self.arguments.note(check) + 1), noted)):
+            e.note("i64", value, e.at(failure, place, "i64"))
+
     def own(self, size: int) -> str:
         """So many bytes of the thread's own memory."""
         offset = self.arguments.reserve(size)
         with self.at_the_beginning():
             return self.e.at(self.e.entry("%own", 0), offset, "i8")
+
+    def function(self, name: str, parameters: L.Parameters = PARAMETERS, internal: bool = False) -> L.Function:
+        """What was written."""
+        for libm, k in self.e.libm.items():
+            key = Function("C", libm)
+            self.body.append(L.Array(f"%libm{k}", self.arguments.at(key), key))
+        return self.e.function(name, parameters, internal, self.body)
 
     @contextmanager
     def through(self, chunk: str, step: str, count: str, by: int = 1) -> Iterator[str]:
@@ -292,16 +308,14 @@ class Inputs:
         if not occurs(rest):
             return
         if count <= self.literal:
-            e.mask = mask_of(rest, e.lanes)
-            body(stop)
-        else:
-            left = self.number(rest, None if role is None else (role, "rest"), count)
-            with self.at_the_beginning():
-                mask = e.below(left)
-            with e.when(e.test("ne", left, 0)):
-                e.mask = mask
+            with e.masked(mask_of(rest, e.lanes)):
                 body(stop)
-        e.mask = None
+            return
+        left = self.number(rest, None if role is None else (role, "rest"), count)
+        with self.at_the_beginning():
+            mask = e.below(left)
+        with e.when(e.test("ne", left, 0)), e.masked(mask):
+            body(stop)
 
 
 class Table:

@@ -23,23 +23,22 @@ from adjoint.compiler.loops.build_matmul import SmallWriter, TiledWriter, Turned
 from adjoint.compiler.loops.build_matrices import MatricesWriter
 from adjoint.compiler.loops.build_nest import NestWriter
 from adjoint.compiler.loops.build_ordering import RankWriter, SearchWriter
-from adjoint.compiler.loops.build_products import BatchWriter, LibraryWriter, passed
+from adjoint.compiler.loops.build_products import BatchWriter, LibraryWriter
 from adjoint.compiler.loops.build_running import RunningWriter
 from adjoint.compiler.loops.build_transform import TransformWriter
 from adjoint.compiler.loops.build_vector import VectorWriter
 from adjoint.compiler.loops.build_windows import ConvolutionWriter, PoolWriter
 from adjoint.compiler.loops.build_winograd import WinogradWriter
-from adjoint.compiler.tables import PARAMETERS, Arguments
+from adjoint.compiler.loops.ranges import RangeWriter, passed
+from adjoint.compiler.tables import LARGE, Arguments, Inputs
 from adjoint.compiler.targets.llvm import source_of
 from adjoint.runtime import llvm
 from adjoint.runtime.code import Source
 from adjoint.shapes import size_of
 
-Writer = BatchWriter | ConvolutionWriter | PoolWriter
-
-
-LINES: dict[str, Any] = {  # who writes units of lines
-    "transform": TransformWriter, "running": RunningWriter, "search": SearchWriter, "ranks": RankWriter,
+WRITERS: dict[str, Any] = {  # who writes all functions of a unit, and knows its chunks
+    "move": MoveWriter, "matrices": MatricesWriter, "factors": LapackWriter, "transform": TransformWriter,
+    "running": RunningWriter, "search": SearchWriter, "ranks": RankWriter,
 }  # fmt: skip
 
 
@@ -85,36 +84,29 @@ class _Unit:
         self.last: list[str] = []
         self.time = 0.0
         self.e = Emitter(1)  # of the function of the unit itself
-        self.loads: list[Any] = []
+        self.inputs = Inputs(self.e, self.arguments)
 
     def number(self, value: int) -> str:
         """A number that follows from the unit's extents, in the function of the unit itself."""
-        with self.e.inside(self.loads):
-            return self.arguments.number(self.e, self.arguments.given(value))
+        return self.inputs.number(value, None, LARGE)
 
     def write(self, key: Key) -> Written:
         kind, chunks = key[0], 1
-        if kind == "move":
-            self.functions.append(MoveWriter(key[1], self.arguments, self.bits).write())
+        if kind in WRITERS:
+            unit = WRITERS[kind](key[1], self.arguments, self.bits)
+            self.functions += unit.write()
+            self.last += [function.name for function in self.functions[1:]]
+            self.time, chunks = unit.time, unit.chunks
+        elif kind == "scan":
+            scan = key[1]
+            self.functions += scan.code.write(scan, self.arguments)
+            self.time = float(scan.operations)
         elif kind == "product":
             product = product_of(key)
             assert product.choice is not None
             rows = product.choice.rows
             writer = product_writer(product, "product", self.arguments, rows)
             chunks = self.ranges([writer], None, rows, writer.rows)
-        elif kind in ("matrices", "factors"):
-            matrices = (LapackWriter if kind == "factors" else MatricesWriter)(key[1], self.arguments, self.bits)
-            self.functions += matrices.write()
-            self.last += [function.name for function in self.functions[1:]]
-            self.time, chunks = matrices.time, matrices.chunks
-        elif kind == "scan":
-            scan = key[1]
-            self.functions += scan.code.write(scan, self.arguments)
-            self.time = float(scan.operations)
-        elif kind in LINES:
-            lines = LINES[kind](key[1], self.arguments, self.bits)
-            self.functions += lines.write()
-            self.time, chunks = lines.time, lines.chunks
         elif kind == "window":
             window = window_writer(window_of(key), "window", self.arguments, self.bits)
             chunks = self.ranges([window], None, window.tile, window.rows)
@@ -138,7 +130,7 @@ class _Unit:
         elements = min(step, nest.extent) * nest.elements
         for slot in unit.tiles:
             unit.tiles[slot] = self.arguments.reserve(elements * BYTES[excerpt.dtypes[slot]])
-        writers: list[Writer] = []
+        writers: list[RangeWriter] = []
         for k, made in enumerate(unit.products):
             made.tile = unit.tiles.get(made.step.output)
             name = f"made{k}"
@@ -163,7 +155,7 @@ class _Unit:
 
     def ranges(
         self,
-        writers: Sequence[Writer],
+        writers: Sequence[RangeWriter],
         nest: NestWriter | None,
         step: int,
         extent: int,
@@ -175,14 +167,14 @@ class _Unit:
         with e.loop("%first", "%last", 1) as c:
             lo = e.times(c, by)
             hi = e.index("umin", e.plus(lo, by), end)
-            for k, writer in enumerate(writers):
-                self.call(k, writer, nest, 1, writer.row_elements, (lo, hi))
+            for writer in writers:
+                self.call(writer, nest, 1, writer.row_elements, (lo, hi))
             if nest is not None:
                 self.call_nest(nest, (lo, hi), c)
-            for k, follower in enumerate(followers, len(writers)):
+            for follower in followers:
                 assert nest is not None  # each matrix of the nest goes into one of the follower's
-                self.call(k, follower, nest, follower.n, size_of(nest.nest.domain[-2:]), (lo, hi))
-        self.functions.append(e.function("unit", PARAMETERS, False, self.loads))
+                self.call(follower, nest, follower.n, size_of(nest.nest.domain[-2:]), (lo, hi))
+        self.functions.append(self.inputs.function("unit"))
         return -(-extent // step)
 
     def call_nest(self, nest: NestWriter, bounds: tuple[str, str], chunk: str) -> None:
@@ -200,7 +192,7 @@ class _Unit:
         self.time += nest.time
 
     def call(
-        self, k: int, writer: Writer, nest: NestWriter | None, rows: int, elements: int, bounds: tuple[str, str]
+        self, writer: RangeWriter, nest: NestWriter | None, rows: int, elements: int, bounds: tuple[str, str]
     ) -> None:
         """Write a writer's functions, and call it. Its `rows` are made for, or of, so many elements of the nest, whose rows
         `bounds` are."""

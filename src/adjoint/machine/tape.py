@@ -109,10 +109,8 @@ def _vectors(e: Emitter, body: Any) -> None:
     with e.when(e.test("ne", whole, 0)), e.loop("0", whole, e.lanes) as i:
         body(i)
     rest = e.index("sub", "%n", whole)
-    with e.when(e.test("ne", rest, 0)):
-        e.mask = e.below(rest)
+    with e.when(e.test("ne", rest, 0)), e.masked(e.below(rest)):
         body(whole)
-        e.mask = None
 
 
 def write_elementwise(e: Emitter, case: Case) -> None:

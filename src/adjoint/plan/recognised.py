@@ -122,11 +122,15 @@ def recognizer(c: Canonical) -> Recognizer | None:
             lines.append(f"if {' or '.join(asked)}: return")
         else:
             return None
-    order = ", ".join([f"n{i}" for i in range(count)])
-    lines.append(f"if len({{{order}}}) != {count}: return")
+    return Recognizer(c, _match(c, lines, leaves, numbers, names))
+
+
+def _match(c: Canonical, lines: list[str], leaves: list[str], numbers: list[str], names: dict[str, Any]) -> Any:
+    """The function of these lines, which gives what they found."""
+    order = [f"n{i}" for i in range(len(c.order))]
     pullbacks = set(c.pullbacks)
-    pulled = ", ".join([f"n{i}" for i, x in enumerate(c.order) if x in pullbacks])
-    lines.append(f"return [{order}], [{', '.join(leaves)}], [{', '.join(numbers)}], [{pulled}]")
-    body = "\n  ".join(lines)
+    pulled = [name for name, x in zip(order, c.order, strict=True) if x in pullbacks]
+    found = ", ".join([f"[{', '.join(some)}]" for some in (order, leaves, numbers, pulled)])
+    body = "\n  ".join([*lines, f"if len({{{', '.join(order)}}}) != {len(order)}: return", f"return {found}"])
     run_source(f"def match(order):\n try:\n  {body}\n except ValueError: return\n", names)
-    return Recognizer(c, names["match"])
+    return names["match"]

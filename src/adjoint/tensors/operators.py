@@ -130,17 +130,25 @@ _BINARY = {
     "and": elementwise.bitwise_and, "or": elementwise.bitwise_or, "xor": elementwise.bitwise_xor,
     "lshift": elementwise.bitwise_left_shift, "rshift": elementwise.bitwise_right_shift,
 }  # fmt: skip
+
+
+def _define(name: str, method: Any, kind: type = Tensor) -> None:
+    """Let a method be a class's, under whose name Python's own messages speak of it."""
+    method.__name__, method.__qualname__ = name, f"{kind.__name__}.{name}"
+    setattr(kind, name, method)
+
+
 for _name, _function in _BINARY.items():
-    setattr(Tensor, f"__{_name}__", _binary_operator(_name, _function, False))
-    setattr(Tensor, f"__r{_name}__", _binary_operator(_name, _function, True))
-    setattr(Tensor, f"__i{_name}__", _in_place_operator(_function, f"in-place {_name}"))
-    setattr(Number, f"__i{_name}__", _binary_operator(_name, _function, False))
+    _define(f"__{_name}__", _binary_operator(_name, _function, False))
+    _define(f"__r{_name}__", _binary_operator(_name, _function, True))
+    _define(f"__i{_name}__", _in_place_operator(_function, f"in-place {_name}"))
+    _define(f"__i{_name}__", _binary_operator(_name, _function, False), Number)
 for _name, _function in {
     "lt": elementwise.less, "le": elementwise.less_equal, "gt": elementwise.greater, "ge": elementwise.greater_equal,
     "eq": elementwise.equal, "ne": elementwise.not_equal,
 }.items():  # fmt: skip
-    setattr(Tensor, f"__{_name}__", _binary_operator(_name, _function, False))
+    _define(f"__{_name}__", _binary_operator(_name, _function, False))
 for _name, _unary in {
     "neg": elementwise.negative, "pos": lambda x: x, "abs": elementwise.absolute, "invert": elementwise.bitwise_invert,
 }.items():  # fmt: skip
-    setattr(Tensor, f"__{_name}__", _unary_operator(_name, _unary))
+    _define(f"__{_name}__", _unary_operator(_name, _unary))

@@ -79,44 +79,20 @@ def fit(
     which leaves the last checkpoint as it was.
     """
     steps = _length(data)
-    if not (schedule is None or callable(schedule) or isinstance(schedule, LRScheduler)):
-        raise TypeError(
-            f"fit: schedule is one of optim, or a function of the part that is done, not {schedule!r}{at_user()}"
-        )
-    for name, given, attribute in (("model", model, "parameters"), ("optimizer", optimizer, "param_groups")):
-        if not hasattr(given, attribute):
-            raise TypeError(
-                f"fit: it takes a model, a loss, an optimizer and data; the {name} is a {type(given).__name__}{at_user()}"
-            )
+    _check_kinds(model, optimizer, schedule)
     _check(callable(schedule) and steps is None, schedule_each, checkpoint, checkpoint_every, resume)
     _warn_of_strangers(model, optimizer)
     parallel = _together(distributed, model, optimizer, data)
-    if parallel is not None and parallel.group.rank:
-        log, progress = None, NoProgress()
-    shown = _display(progress, parallel)
+    leads = parallel is None or not parallel.group.rank  # who writes and speaks
     run = Run(
-        model=model,
-        loss=loss,
-        optimizer=optimizer,
-        data=data,
-        epochs=epochs,
-        steps=steps,
-        validate=validate,
-        schedule=schedule,
-        schedule_each=schedule_each,
-        clip_norm=clip_norm,
-        average=average,
-        stopping=early_stopping,
-        checkpoint=checkpoint,
-        every=checkpoint_every,
-        settings=dict(settings or {}),
-        shown=shown,
-        compiled=compile,
-        parallel=parallel,
-    )
+        model=model, loss=loss, optimizer=optimizer, data=data, epochs=epochs, steps=steps, validate=validate,
+        schedule=schedule, schedule_each=schedule_each, clip_norm=clip_norm, average=average, stopping=early_stopping,
+        checkpoint=checkpoint, every=checkpoint_every, settings=dict(settings or {}),
+        shown=_display(progress if leads else NoProgress(), parallel), compiled=compile, parallel=parallel,
+    )  # fmt: skip
     if resume:
         run.restore()
-    return run.train(log)
+    return run.train(log if leads else None)
 
 
 def _length(data: Iterable[Any]) -> int | None:
@@ -163,6 +139,19 @@ def _together(
     if isinstance(data, DataLoader) and data.part == (0, 1):
         data.part = (group.rank, group.size)
     return parallel
+
+
+def _check_kinds(model: Any, optimizer: Any, schedule: Any) -> None:
+    """Raise TypeError for what is none, as where two arguments are exchanged."""
+    if not (schedule is None or callable(schedule) or isinstance(schedule, LRScheduler)):
+        raise TypeError(
+            f"fit: schedule is one of optim, or a function of the part that is done, not {schedule!r}{at_user()}"
+        )
+    for name, given, attribute in (("model", model, "parameters"), ("optimizer", optimizer, "param_groups")):
+        if not hasattr(given, attribute):
+            raise TypeError(
+                f"fit: it takes a model, a loss, an optimizer and data; the {name} is a {type(given).__name__}{at_user()}"
+            )
 
 
 def _check(

@@ -7,7 +7,7 @@ products around one nest. Weights that only such products read are never in memo
 from __future__ import annotations
 
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Nest, Product, Several, View, Window
+from adjoint.compiler.fuse.kinds import Nest, Product, View
 from adjoint.compiler.schedule.matmul import is_batch
 from adjoint.shapes import contiguous, size_of
 
@@ -17,12 +17,7 @@ def follow(fusion: Fusion, readers: dict[int, list[int]], kept: set[int], at: li
     units = fusion.units
     made: dict[int, int] = {}  # where each array is complete
     for index, unit in enumerate(units):
-        outputs = unit.stored if isinstance(unit, Nest) else [unit.step.output]
-        if isinstance(unit, Several):
-            outputs = unit.outputs
-        if isinstance(unit, Window) and unit.positions is not None:
-            outputs = [*outputs, unit.positions.output]
-        made.update(dict.fromkeys(outputs, at[index]))
+        made.update(dict.fromkeys(unit.outputs, at[index]))
     for index, unit in enumerate(units):
         if not isinstance(unit, Product) or at[index] != index or not is_batch(unit):
             continue

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Host, Matrices, Move, Nest, Scan, View, is_contiguous
+from adjoint.compiler.fuse.kinds import Move, Nest, View, is_contiguous
 from adjoint.runtime.memory import ALIGNMENT, address
 from adjoint.shapes import contiguous, size_of
 
@@ -54,7 +54,7 @@ def _last_failing(fusion: Fusion) -> int:
     last = -1
     checked: set[tuple[Any, int]] = set()
     for index, unit in enumerate(fusion.units):
-        if isinstance(unit, Host) or (isinstance(unit, Matrices | Scan) and unit.may_fail):
+        if unit.may_fail:
             last = index
         elif isinstance(unit, Move) and unit.indices and not unit.clips:
             checks = set(zip(map(_elements, unit.indices), unit.indexed_shape, strict=False))
@@ -62,7 +62,7 @@ def _last_failing(fusion: Fusion) -> int:
                 last = index
             checked |= checks
         elif isinstance(unit, Move) and unit.step.op.name == "concat" and len(unit.step.type.shape) == 1:
-            parts = [{n for elements, n in checked if elements == _elements(view)} for view in unit.views]
+            parts = [{n for elements, n in checked if elements == _elements(view)} for view in unit.reads]
             whole = (unit.step.output, 0, unit.step.type.size)
             checked |= {(whole, n) for n in set.intersection(*parts)}
     return last
@@ -80,7 +80,7 @@ def is_lendable(array: Any) -> bool:
 
 def _only_rewrites(move: Move, leaf: int) -> bool:
     """Whether a move puts something into a leaf that it reads for nothing else."""
-    whole, *others = move.views
+    whole, *others = move.reads
     return whole == View(leaf, 0, whole.shape, contiguous(whole.shape)) and all(view.root != leaf for view in others)
 
 

@@ -18,10 +18,7 @@ from adjoint.compiler.fuse.kinds import (
     Move,
     Nest,
     Product,
-    Running,
     Scan,
-    Several,
-    Transform,
     Unit,
     View,
     Window,
@@ -530,16 +527,9 @@ class Fusion:
         """The units that read each array from memory, in order."""
         if self.known_readers is not None:
             return self.known_readers
-        views = self.views
         readers: dict[int, list[int]] = {}
         for index, unit in enumerate(self.units):
-            if isinstance(unit, Nest):
-                roots = {views[i].root for i in self.given(unit)}
-            elif isinstance(unit, Host):
-                roots = {views[i].root for i in unit.step.inputs if i in views}
-            else:
-                roots = {view.root for view in unit.reads}
-            for root in roots:
+            for root in self.roots(unit):
                 found = readers.get(root)
                 if found is None:
                     readers[root] = [index]
@@ -550,14 +540,12 @@ class Fusion:
 
     def roots(self, unit: Unit) -> set[int]:
         """The arrays in memory that a unit reads."""
-        if isinstance(unit, Product | Window | Several | Move | Transform | Running):
-            return {view.root for view in unit.reads}
         views = self.views
         if isinstance(unit, Host):
             return {views[i].root for i in unit.step.inputs if i in views}
-        roots = {views[i].root for i in self.given(unit)}
-        for product in unit.made:
-            roots.update([view.root for view in product.reads])
+        roots = set() if not isinstance(unit, Nest) else {views[i].root for i in self.given(unit)}
+        for one in unit.made if isinstance(unit, Nest) else (unit,):
+            roots.update([view.root for view in one.reads])
         return roots
 
     @staticmethod

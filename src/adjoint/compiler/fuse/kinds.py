@@ -7,7 +7,7 @@ layer norm is one nest.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from adjoint.compiler.fuse import images
@@ -120,8 +120,51 @@ class Printed:
         return "\n".join(self.lines())
 
 
+class Single(Printed):
+    """A unit that computes one step of views of what lies in memory: the first word of its line, and whether an operand may be
+    to blame."""
+
+    kind = ""
+    may_fail = False
+
+    def __init__(self, step: Step, views: Sequence[View]) -> None:
+        self.step = step
+        self.reads = tuple(views)
+
+    @property
+    def name(self) -> str:
+        """What is computed, and by which library if by one."""
+        return f"{self.step.op.name} ({self.library})" if self.library else self.step.op.name
+
+    @property
+    def library(self) -> str:
+        """Who computes it; empty for code of our own."""
+        return ""
+
+    @property
+    def operations(self) -> int:
+        """About how many there are in all."""
+        return 0
+
+    @property
+    def outputs(self) -> list[int]:
+        """The slots of what it makes."""
+        return [self.step.output]
+
+    @property
+    def computed(self) -> list[Step]:
+        """The steps that it computes."""
+        return [self.step]
+
+    def lines(self, labels: Labels = PLAIN) -> list[str]:
+        """The step for people."""
+        return [beside(f"{self.kind} {step_text(self.step, labels)}", labels.line(self.step.output))]
+
+
 class Nest(Printed):
     """A loop nest over a domain. `split` is the number of leading axes once a reduction made rows of the trailing ones."""
+
+    may_fail = False
 
     def __init__(self, domain: Shape) -> None:
         self.domain = domain
@@ -148,6 +191,18 @@ class Nest(Printed):
     def made(self) -> list[Product | Window]:
         """The products before and behind the loops."""
         return [*self.products, *self.followers]
+
+    @property
+    def outputs(self) -> list[int]:
+        """The arrays that it makes, or what is computed with it."""
+        found = [one.positions.output for one in self.made if isinstance(one, Window) and one.positions]
+        found += [*self.stored, *[one.step.output for one in self.made]]
+        return [slot for slot in found if slot not in self.tiles] if self.tiles else found
+
+    @property
+    def computed(self) -> list[Step]:
+        """The steps that it computes, and those computed with it."""
+        return [*self.steps, *[one.step for one in self.made]]
 
     @property
     def by_cells(self) -> bool:
@@ -201,11 +256,13 @@ class Choice(NamedTuple):
     packed: bool
 
 
-class Product(Printed):
+class Product(Single):
     """A matrix product, `a` by `b` into a row-major array of `shape`: the step's result or its transpose."""
 
+    kind = "product"
+
     def __init__(self, step: Step, a: View, b: View, shape: Shape) -> None:
-        self.step = step
+        super().__init__(step, (a, b))
         self.a = a
         self.b = b
         self.shape = shape
@@ -213,8 +270,9 @@ class Product(Printed):
         self.tile: int | None = None  # where in a thread's own space its rows go, if nothing else is kept of them
 
     @property
-    def reads(self) -> tuple[View, ...]:
-        return self.a, self.b
+    def operations(self) -> int:
+        """Multiplications and additions."""
+        return 2 * size_of(self.step.type.shape) * self.a.shape[-1]
 
     @property
     def library(self) -> str:
@@ -238,16 +296,36 @@ class Product(Printed):
         ]
 
 
-class Window(Printed):
+class Window(Single):
     """A convolution or pool over channels-last images. The result is in rows, in the step's shape."""
 
+    kind = "window"
+
     def __init__(self, step: Step, reads: tuple[View, ...], dtypes: tuple[str, ...]) -> None:
-        self.step = step
-        self.reads = reads
+        super().__init__(step, reads)
         self.dtypes = dtypes
         self.shape = step.type.shape
         self.tile: int | None = None  # as a product's
         self.positions: Step | None = None  # of the largest numbers, if they are asked for too
+
+    @property
+    def operations(self) -> int:
+        """Multiplications and additions of a convolution or one of its derivatives; of a pool, 0."""
+        result, first, second = self.shape, self.reads[0].shape, self.reads[-1].shape
+        images_and_weights = {
+            "convolution": (result, second),
+            "convolution_input_gradient": (first, second),
+            "convolution_weight_gradient": (second, result),
+        }.get(self.step.op.name)
+        if images_and_weights is None:
+            return 0
+        pixels, weights = images_and_weights
+        return 2 * size_of(pixels) * size_of(weights[1:])
+
+    @property
+    def outputs(self) -> list[int]:
+        """The slots of what it makes."""
+        return [self.step.output, *([self.positions.output] if self.positions else [])]
 
     @property
     def library(self) -> str:
@@ -284,10 +362,10 @@ class Window(Printed):
 
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The convolution or pool for people."""
-        beside_it = "" if self.positions is None else f", with the positions in {labels.name(self.positions.output)}"
-        found = [beside(f"window {step_text(self.step, labels)}{beside_it}", labels.line(self.step.output))]
         by = self.library or f"{'tiles' if self.in_tiles else 'strips' if self.in_strips else 'loops'} of our own"
-        return [*found, f"  by {by}, channels last"]
+        beside_it = "" if self.positions is None else f", with the positions in {labels.name(self.positions.output)}"
+        head = beside(f"window {step_text(self.step, labels)}{beside_it}", labels.line(self.step.output))
+        return [head, f"  by {by}, channels last"]
 
 
 def fills_regions(step: Step) -> bool:
@@ -295,104 +373,111 @@ def fills_regions(step: Step) -> bool:
     return step.op.name == PIECES.name or (step.op.rearranges and not step.op.view)
 
 
-class Move(Printed):
-    """A step that puts elements into places that a loop nest can't reach. `views` are its inputs, in order where they are
+class Move(Single):
+    """A step that puts elements into places that a loop nest can't reach. `reads` are its inputs, in order where they are
     indices or moved by them."""
 
+    kind = "move"
+
     def __init__(self, step: Step, views: list[View], dtypes: list[str]) -> None:
-        self.step = step
-        self.views = views
+        super().__init__(step, views)
         self.first_index = first = step.op.indices_from
         self.indices = views[first:] if first else []  # one for each leading axis that they select along
         self.index_dtypes = dtypes[first:] if first else []
         self.clips = step.op.name == "scatter" and bool(step.attributes)
 
     @property
-    def reads(self) -> tuple[View, ...]:
-        return tuple(self.views)
-
-    @property
     def indexed_shape(self) -> Shape:
         """The shape in which the indices select."""
-        shape: Shape = self.step.attributes if self.step.op.name == "scatter_add" else self.views[0].shape
+        shape: Shape = self.step.attributes if self.step.op.name == "scatter_add" else self.reads[0].shape
         return shape
 
-    def lines(self, labels: Labels = PLAIN) -> list[str]:
-        """The movement for people."""
-        return [beside(f"move {step_text(self.step, labels)}", labels.line(self.step.output))]
 
+class Several(Single):
+    """A step that may give several arrays: `made` are their slots."""
 
-class Several(Printed):
-    """A step that may give several arrays. `outputs` are their slots."""
-
-    def __init__(self, step: Step, views: list[View], outputs: list[int]) -> None:
-        self.step = step
-        self.views = views
-        self.outputs = outputs
+    def __init__(self, step: Step, views: list[View], made: list[int]) -> None:
+        super().__init__(step, views)
+        self.made = made
 
     @property
-    def reads(self) -> tuple[View, ...]:
-        return tuple(self.views)
+    def outputs(self) -> list[int]:
+        """The slots of what it makes."""
+        return self.made
 
 
 class Matrices(Several):
     """A step on stacks of small matrices, each in a lane of its own."""
 
-    def __init__(self, step: Step, views: list[View], outputs: list[int]) -> None:
-        super().__init__(step, views, outputs)
+    kind = "matrices"
+
+    def __init__(self, step: Step, views: list[View], made: list[int]) -> None:
+        super().__init__(step, views, made)
         self.batch = views[0].shape[:-2]
-        self.name = formula_name(step.op.name, step.attributes)
 
     @property
-    def may_fail(self) -> bool:
+    def name(self) -> str:
+        """The name of the formula."""
+        return formula_name(self.step.op.name, self.step.attributes)
+
+    @property
+    def may_fail(self) -> bool:  # type: ignore[override]
         """Whether an operand may be to blame."""
         return bool(FORMULAS[self.name].problem)
 
     @property
     def operations(self) -> int:
         """About how many there are in all."""
-        rows, columns = self.views[0].shape[-1], self.views[-1].shape[-1]
+        rows, columns = self.reads[0].shape[-1], self.reads[-1].shape[-1]
         return size_of(self.batch) * FORMULAS[self.name].operations(rows, columns)
+
+    @property
+    def how(self) -> str:
+        """What people are told of how it is computed."""
+        return "one matrix" if size_of(self.batch) == 1 else f"{shape_text(self.batch)} matrices, one in a lane"
 
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The step for people."""
-        each = "one matrix" if size_of(self.batch) == 1 else f"{shape_text(self.batch)} matrices, one in a lane"
-        return [beside(f"matrices {step_text(self.step, labels)}", labels.line(self.step.output)), f"  {each}"]
+        return [*super().lines(labels), f"  {self.how}"]
 
 
 class Factors(Matrices):
     """A step on matrices that LAPACK computes, one after another."""
 
-    def __init__(self, step: Step, views: list[View], outputs: list[int]) -> None:
-        super().__init__(step, views, outputs)
-        self.name = f"{step.op.name} (OpenBLAS)"
+    def __init__(self, step: Step, views: list[View], made: list[int]) -> None:
+        super().__init__(step, views, made)
         self.routine = ROUTINES[step.op.name]
 
     @property
-    def may_fail(self) -> bool:
+    def name(self) -> str:
+        """What is computed, and by which library."""
+        return f"{self.step.op.name} (OpenBLAS)"
+
+    @property
+    def may_fail(self) -> bool:  # type: ignore[override]
         """Whether an operand may be to blame."""
         return bool(self.routine.problem) or self.routine.pivots
 
     @property
     def operations(self) -> int:
         """About how many there are in all."""
-        n, m = self.views[0].shape[-2:]
-        return size_of(self.batch) * self.routine.operations(n, max(m, self.views[-1].shape[-1]))
+        n, m = self.reads[0].shape[-2:]
+        return size_of(self.batch) * self.routine.operations(n, max(m, self.reads[-1].shape[-1]))
 
-    def lines(self, labels: Labels = PLAIN) -> list[str]:
-        """The step for people."""
+    @property
+    def how(self) -> str:
+        """What people are told of how it is computed."""
         each = "one matrix" if size_of(self.batch) == 1 else f"{shape_text(self.batch)} matrices, one after another"
-        head = beside(f"matrices {step_text(self.step, labels)}", labels.line(self.step.output))
-        return [head, f"  {each}, by {'' if self.routine.either_way else 'the LAPACK of '}OpenBLAS"]
+        return f"{each}, by {'' if self.routine.either_way else 'the LAPACK of '}OpenBLAS"
 
 
 class Scan(Several):
     """A loop of known length. `part` knows how a step is written, or is run."""
 
-    def __init__(
-        self, step: Step, views: list[View], outputs: list[int], part: Any, length: int, reverse: bool
-    ) -> None:
-        super().__init__(step, views, outputs)
+    kind = "scan"
+
+    def __init__(self, step: Step, views: list[View], made: list[int], part: Any, length: int, reverse: bool) -> None:
+        super().__init__(step, views, made)
         self.part = part
         self.length = length
         self.reverse = reverse
@@ -410,19 +495,17 @@ class Scan(Several):
         return [head, f"  {self.part.said(self.length)}"]
 
 
-class Transform(Printed):
+class Transform(Single):
     """A Fourier transform along one axis, counted from the end. A step over several axes is several of these, of which the later
     ones work in place."""
 
+    kind = "transform"
+
     def __init__(self, step: Step, view: View, axis: int, scale: float) -> None:
-        self.step = step
+        super().__init__(step, (view,))
         self.view = view
         self.axis = axis
         self.scale = scale
-
-    @property
-    def reads(self) -> tuple[View, ...]:
-        return (self.view,)
 
     @property
     def length(self) -> int:
@@ -439,41 +522,39 @@ class Transform(Printed):
 
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The transform for people."""
-        head = beside(f"transform {step_text(self.step, labels)}", labels.line(self.step.output))
-        return [head, f"  along axis {self.axis}, a line of {self.length} in a lane"]
+        return [*super().lines(labels), f"  along axis {self.axis}, a line of {self.length} in a lane"]
 
 
-class Running(Printed):
+class Running(Single):
     """A step along an axis whose results are each made of the one before."""
 
+    kind = "running"
+
     def __init__(self, step: Step, views: list[View], axis: int) -> None:
-        self.step = step
-        self.views = views
+        super().__init__(step, views)
         self.axis = axis
 
     @property
-    def reads(self) -> tuple[View, ...]:
-        return tuple(self.views)
-
-    def lines(self, labels: Labels = PLAIN) -> list[str]:
-        """The step for people."""
-        return [beside(f"running {step_text(self.step, labels)}", labels.line(self.step.output))]
+    def operations(self) -> int:
+        """One for each result."""
+        return size_of(self.step.type.shape)
 
 
 class Ordering(Running):
     """A search in sorted rows, or the order of short lines along an axis."""
 
-    def lines(self, labels: Labels = PLAIN) -> list[str]:
-        """The step for people."""
-        return [beside(f"order {step_text(self.step, labels)}", labels.line(self.step.output))]
+    kind = "order"
 
 
-class Host(Printed):
+class Host(Single):
     """A step that NumPy runs, and the reason; none for what others compute: loops and branches, which are programs of their
     own, and what takes one of several results."""
 
+    kind = "numpy"
+    may_fail = True
+
     def __init__(self, step: Step, reason: str) -> None:
-        self.step = step
+        super().__init__(step, ())
         self.reason = reason
 
     def lines(self, labels: Labels = PLAIN) -> list[str]:

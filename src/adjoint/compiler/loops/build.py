@@ -393,6 +393,13 @@ class Emitter:
 
     # Memory
 
+    @contextmanager
+    def masked(self, mask: str | None) -> Iterator[None]:
+        """Read and write the lanes of a mask only meanwhile; all with None."""
+        before, self.mask = self.mask, mask
+        yield
+        self.mask = before
+
     def load_scalar(self, pointer: str, offset: str, dtype: str) -> Value:
         """One element as a splat."""
         if dtype in PART:

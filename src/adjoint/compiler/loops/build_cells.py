@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from adjoint.compiler.excerpts import Excerpt
 from adjoint.compiler.fuse.kinds import Nest, View, Window, broadcast
 from adjoint.compiler.loops.build import Emitter, Value
-from adjoint.compiler.loops.formulas import formula_of
+from adjoint.compiler.loops.formulas import computed
 from adjoint.compiler.tables import Inputs, Start
 from adjoint.plan.plan import Step
 from adjoint.shapes import contiguous
@@ -91,9 +91,7 @@ class Cells:
                 return found[slot]
             step = self.producer.get(slot)
             if step is not None:
-                inputs, dtype = [value(i) for i in step.inputs], step.type.dtype.name
-                formula = formula_of(step.op.name, dtype, [x.dtype for x in inputs])
-                found[slot] = inputs[0] if formula is None else formula(e, step.attributes, dtype, *inputs)
+                found[slot] = computed(e, step, [value(i) for i in step.inputs])
             elif self.views[slot].root in self.made:
                 assert given is not None
                 found[slot] = given

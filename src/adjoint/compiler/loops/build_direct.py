@@ -11,11 +11,10 @@ from adjoint.compiler.fuse.kinds import Window
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Value, lanes_for
 from adjoint.compiler.loops.build_cells import Cell, Cells
-from adjoint.compiler.loops.build_products import RANGE
 from adjoint.compiler.loops.build_windows import ConvolutionWriter
 from adjoint.compiler.loops.matmul_tiles import Kernel
 from adjoint.compiler.loops.winograd_tiles import Finish
-from adjoint.compiler.tables import PARAMETERS, Arguments, Function, Shared
+from adjoint.compiler.tables import Arguments, Function, Shared
 from adjoint.compiler.targets.target import target
 
 SPARE = 4  # registers that hold no sums
@@ -59,10 +58,10 @@ class DirectWriter(ConvolutionWriter):
         with e.loop("%lo", "%hi", 1) as n:
             image = self.move(source, e.times(n, size))
             self.strips(n, self.amid_zeros(image) if self.padded else image, weights)
-        functions = [self.function(self.name, RANGE)]
+        functions = [self.function()]
         self.begin(self.lanes)
         self.turn_weights(self.read(1), self.pointer(packed))
-        self.start = [self.function(f"{self.name}.start", PARAMETERS)]
+        self.start = [self.function("start")]
         return functions
 
     @property
@@ -87,7 +86,7 @@ class DirectWriter(ConvolutionWriter):
     def amid_zeros(self, image: str) -> str:
         """An image in the thread's own memory, with zeros around it."""
         e, (rows, columns), (height, width) = self.e, self.image[1:], self.room
-        target = e.at(e.entry("%own", 0), self.number(self.place, "place"), "i8")
+        target = self.own(self.place, "place")
         zero, whole = e.constant(0.0, "float32"), height * width * self.depth
         self.inputs.vectors(whole, lambda at: e.store(zero, target, at), "zeros")
         (above, _), (before, _) = self.geometry.padding
@@ -118,10 +117,9 @@ class DirectWriter(ConvolutionWriter):
                 taps = self.move(weights, e.times(v, self.number(self.apart, "apart")))
                 values = self.sums(image, lines, left, taps)
                 channel = e.times(v, self.lanes)
-                if masked:
-                    e.mask = e.below(e.index("sub", self.number(self.outputs, "outputs"), channel))
-                finish(channel, values)
-                e.mask = None
+                mask = e.below(e.index("sub", self.number(self.outputs, "outputs"), channel)) if masked else None
+                with e.masked(mask):
+                    finish(channel, values)
 
     def sums(self, image: str, lines: list[str], left: str, weights: str) -> list[Value]:
         """A strip of outputs for a vector of channels: the rows of the image, and the element of a row, at which it begins."""

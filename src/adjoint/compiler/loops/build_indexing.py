@@ -10,10 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint.compiler.excerpts import Indexed, Moving, Region
+from adjoint.compiler.loops import complex_math
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Complex, Emitter, Value, lanes_for
 from adjoint.compiler.loops.matmul_tiles import TURNED, Kernel, lanes_of
-from adjoint.compiler.tables import FAILURE, PARAMETERS, Arguments, Bounds, FirstCheck, Function, Inputs, Items, Start
+from adjoint.compiler.tables import Arguments, Bounds, Function, Inputs, Items, Start
 from adjoint.compiler.targets.llvm import PART
 from adjoint.compiler.targets.target import tuning
 from adjoint.runtime import llvm
@@ -24,6 +25,8 @@ MANY = 16  # regions of one form
 
 class MoveWriter:
     """Writes the function of one move, whose one chunk is everything."""
+
+    chunks, time = 1, 0.0
 
     def __init__(self, move: Moving, arguments: Arguments, bits: int) -> None:
         self.move = move
@@ -41,7 +44,7 @@ class MoveWriter:
         self.e = Emitter(lanes)
         self.inputs = Inputs(self.e, arguments)
 
-    def write(self) -> L.Function:
+    def write(self) -> list[L.Function]:
         move = self.move
         if move.number is not None and all([region.before is None for region in move.regions]):
             self.fill(self.pointer(move.output), "0", move.size)
@@ -56,7 +59,7 @@ class MoveWriter:
             self.elements(move.indexed)
         elif move.indexed is not None:
             self.rows(move.indexed)
-        return self.e.function("unit", PARAMETERS, False, self.inputs.body)
+        return [self.inputs.function("unit")]
 
     def pointer(self, place: int) -> str:
         return self.inputs.pointer(Start(place, 0))
@@ -70,8 +73,7 @@ class MoveWriter:
         """a + b, of which b may be 0."""
         if not isinstance(a, Complex):
             return self.e.add(a, b)
-        re, im = (b.re, b.im) if isinstance(b, Complex) else (b, b)
-        return Complex(self.e.add(a.re, re), self.e.add(a.im, im), a.dtype)
+        return complex_math.add(self.e, a, b if isinstance(b, Complex) else Complex(b, b, a.dtype))
 
     def copies(self, regions: list[Region]) -> None:
         """Copy regions of one form. Of many the arrays are listed, for LLVM takes ever longer the more loops a function has."""
@@ -205,12 +207,10 @@ class MoveWriter:
                 outside = e.either(e.compare("lt", i, 0), e.compare("ge", i, extent))
                 wrong = e.either(wrong, outside)
                 place = e.add(place, e.multiply(e.select(outside, 0, i), by))
-            with e.when_any(wrong):  # one by one, to say which it is
-                e_mask, e.mask = e.mask, None
+            with e.when_any(wrong), e.masked(None):  # one by one, to say which it is
                 stop = e.index("umin", e.plus(r, e.lanes), self.inputs.number(indexed.times))
                 with e.loop(r, stop, 1) as k:
                     self.selected(indexed, arrays, k)
-                e.mask = e_mask
             e.store(e.load(source, "0", self.dtype, place.name), out, r)
 
         self.inputs.vectors(indexed.times, body)
@@ -237,16 +237,8 @@ class MoveWriter:
             else:
                 i = e.choose(negative, e.plus(i, extent), i)
                 outside = e.test("uge", i, extent)
-                self.note(outside, self.arguments.note(Bounds(axis, n)), given)
+                with e.when(outside):
+                    self.inputs.fail(Bounds(axis, n), given)
                 i = e.choose(outside, "0", i)
             place = e.plus(place, e.times(i, by))
         return place
-
-    def note(self, outside: str, check: int, given: str) -> None:
-        """If an index is outside of its bounds, note which check failed, from 1, and the index."""
-        e = self.e
-        with e.when(outside):
-            failure = e.entry("%table", FAILURE)
-            number = e.plus(self.arguments.number(e, FirstCheck()), check + 1)
-            for offset, value in enumerate((number, given)):
-                e.note("i64", value, e.at(failure, offset, "i64"))

@@ -17,7 +17,7 @@ from adjoint.compiler.loops import complex_math, complex_products, vector_math
 from adjoint.compiler.loops.build import ITEMSIZE, Complex, Emitter, Value, lanes_for, literal
 from adjoint.compiler.loops.build_matrices import NOTE, MatricesWriter, Stacked
 from adjoint.compiler.loops.routines import ROUTINES
-from adjoint.compiler.tables import FAILURE, Arguments, Bounds, FirstCheck, Function, Inputs, Start
+from adjoint.compiler.tables import Arguments, Bounds, Function, Inputs, Start
 from adjoint.compiler.targets.llvm import BYTES, ELEMENT, PART
 from adjoint.compiler.targets.target import tuning
 from adjoint.primitives.lapack import (
@@ -177,31 +177,24 @@ class LapackWriter(MatricesWriter):
 
     # Copies
 
-    def copy(self, source: str, target: str, size: int, role: Any, check: bool = False) -> str:
-        """Copy elements that lie together. With `check`, whether one isn't finite: 1 or 0."""
+    def copy(self, source: str, target: str | None, size: int, role: Any, check: bool = False) -> str:
+        """Copy elements that lie together, if there is a target. With `check`, whether one isn't finite: 1 or 0."""
         e = self.e
-        total = e.variable(e.constant(0.0, self.part))
+        total = e.variable(e.constant(0.0, self.part)) if check else ""
 
         def some(offset: str) -> None:
             x = e.load(source, offset, self.part, 1)
-            e.store(x, target, offset)
+            if target is not None:
+                e.store(x, target, offset)
             if check:
                 e.set(total, e.fma(x, 0.0, e.get(total, self.part)))
 
-        e.set(total, e.constant(0.0, self.part))
         self.inputs.vectors(size * self.parts, some, (role, "size"))
         return self.flag(e.compare("ne", e.get(total, self.part), 0.0), "bad") if check else "0"
 
     def is_bad(self, source: str, size: int, role: Any) -> str:
         """Whether an element isn't finite: 1 or 0."""
-        e = self.e
-        total = e.variable(e.constant(0.0, self.part))
-
-        def some(offset: str) -> None:
-            e.set(total, e.fma(e.load(source, offset, self.part, 1), 0.0, e.get(total, self.part)))
-
-        self.inputs.vectors(size * self.parts, some, (role, "size"))
-        return self.flag(e.compare("ne", e.get(total, self.part), 0.0), "bad")
+        return self.copy(source, None, size, role, True)
 
     def flag(self, condition: Value, purpose: str) -> str:
         """1 where a condition holds in some lane, else 0."""
@@ -226,7 +219,7 @@ class LapackWriter(MatricesWriter):
         with e.loop("0", n, 1) as i, e.loop("0", m, 1) as j:
             x: Any = e.load_scalar(source, e.plus(e.times(i, m), j), self.dtype)
             if conjugate and isinstance(x, Complex):
-                x = Complex(x.re, e.negative(x.im), x.dtype)
+                x = complex_math.conjugate(e, x)
             e.store_scalar(x, target, e.plus(e.times(j, n), i))
 
     def cleared(self, x: str, rows: int, columns: int, above: bool, role: Any) -> None:
@@ -249,10 +242,7 @@ class LapackWriter(MatricesWriter):
             e.store_scalar(self.scaled(e.load_scalar(x, at, self.dtype), 0.5), x, at)
 
     def scaled(self, x: Any, by: float) -> Any:
-        e = self.e
-        if isinstance(x, Complex):
-            return Complex(e.multiply(x.re, by), e.multiply(x.im, by), x.dtype)
-        return e.multiply(x, by)
+        return complex_math.scaled(self.e, x, by) if isinstance(x, Complex) else self.e.multiply(x, by)
 
     # What is to blame
 
@@ -271,9 +261,7 @@ class LapackWriter(MatricesWriter):
         e.note("i64", "0", found)
         with e.loop("0", self.number(n, "diagonal"), 1) as i:
             x: Any = e.load_scalar(a, e.times(i, self.number(n + 1, "along the diagonal")), self.dtype)
-            zero = e.compare("eq", x.re if isinstance(x, Complex) else x, 0.0)
-            if isinstance(x, Complex):
-                zero = e.both(zero, e.compare("eq", x.im, 0.0))
+            zero = complex_math.is_zero(e, x) if isinstance(x, Complex) else e.compare("eq", x, 0.0)
             with e.when_any(zero):
                 e.note("i64", "1", found)
         self.blame_if(e.read_number(found))
@@ -297,9 +285,9 @@ class LapackWriter(MatricesWriter):
             i = e.index("sub", e.plus(count, -1), step) if inverse else step
             p = e.plus(e.read_number(e.at(pivots, i, "i32"), "i32"), -first)
             if not first:
-                inside = e.test("ult", p, n)
-                self.out_of_bounds(inside, rows, p)
-                p = e.choose(inside, p, i)
+                with e.when(e.test("uge", p, n)):
+                    self.inputs.fail(Bounds(1, rows), p)
+                p = e.choose(e.test("ult", p, n), p, i)
             with e.when(e.test("ne", p, i)):
                 here, there = [e.at(x, e.times(k, wide), ELEMENT[self.part]) for k in (i, p)]
 
@@ -309,15 +297,6 @@ class LapackWriter(MatricesWriter):
                     e.store(a, there, offset)
 
                 self.inputs.vectors(m, some, "row's elements")
-
-    def out_of_bounds(self, inside: str, rows: int, given: str) -> None:
-        """Note a pivot that is no row."""
-        e = self.e
-        failure = e.entry("%table", FAILURE)
-        number = e.plus(self.arguments.number(e, FirstCheck()), self.arguments.note(Bounds(1, rows)) + 1)
-        for offset, value in enumerate((number, given)):
-            at = e.at(failure, offset, "i64")
-            e.note("i64", e.choose(inside, e.read_number(at), value), at)
 
 
 # Of each primitive what is done for one matrix ------------------------------------------------------------------------
@@ -354,11 +333,8 @@ def _cholesky_adjoint(w: LapackWriter) -> None:
         x: Any
         y: Any
         x, y = [e.load_scalar(other, e.plus(e.times(r, m), c), w.dtype) for r, c in ((i, j), (j, i))]
-        if isinstance(x, Complex):
-            total: Any = Complex(e.add(x.re, y.re), e.subtract(x.im, y.im), w.dtype)
-        else:
-            total = e.add(x, y)
-        e.store_scalar(w.scaled(total, 0.5), out, e.plus(e.times(i, m), j))
+        adjoint = complex_math.add(e, x, complex_math.conjugate(e, y)) if isinstance(x, Complex) else e.add(x, y)
+        e.store_scalar(w.scaled(adjoint, 0.5), out, e.plus(e.times(i, m), j))
 
 
 def _solve_triangular(w: LapackWriter) -> None:
@@ -462,10 +438,9 @@ def _determinants(w: LapackWriter) -> tuple[list[str], str]:
         e.known = {}
         x: Any = e.load_scalar(a, e.times(i, w.number(n + 1, "along the diagonal")), w.dtype)
         if isinstance(x, Complex):
-            length = complex_math.FORMULAS["abs"](e, None, w.part, x)
-            turn = complex_math.FORMULAS["sign"](e, None, w.dtype, x)
+            length, turn = complex_math.absolute(e, x), complex_math.sign(e, x)
             before = Complex(e.get(signs[0], w.part), e.get(signs[1], w.part), w.dtype)
-            product = complex_math.FORMULAS["multiply"](e, None, w.dtype, before, turn)
+            product = complex_math.multiply(e, before, turn)
             e.set(signs[0], product.re)
             e.set(signs[1], product.im)
         else:

@@ -9,9 +9,10 @@ from typing import NamedTuple
 from adjoint.compiler.fuse.kinds import Product, transposed
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ITEMSIZE
-from adjoint.compiler.loops.build_products import BatchWriter, passed
+from adjoint.compiler.loops.build_products import BatchWriter
 from adjoint.compiler.loops.matmul_tiles import Kernel, lanes_of
-from adjoint.compiler.tables import PARAMETERS, Arguments, Function, Shared
+from adjoint.compiler.loops.ranges import passed
+from adjoint.compiler.tables import Arguments, Function, Shared
 from adjoint.compiler.targets.target import tuning
 from adjoint.runtime import llvm
 from adjoint.shapes import size_of
@@ -126,10 +127,6 @@ class TiledWriter(BatchWriter):
             start = self.arguments.add_list(e, items)
         e.call(function, (("ptr", "%table"), ("ptr", "%args"), ("i64", start), *inputs))
 
-    def scratch(self, offset: str) -> str:
-        e = self.e
-        return e.at(e.entry("%own", 0), offset, "i8")
-
     def width(self, panel: Panel) -> int:
         """Columns of a panel."""
         return panel.vectors * self.lanes
@@ -144,7 +141,7 @@ class TiledWriter(BatchWriter):
         with self.another():
             b, target = self.pointer(self.b.root), self.pointer(place)
             self.pack(b, target, self.k, ("%first", "%last", PARTS) if self.start_chunks > 1 else WHOLE)
-            self.start = [self.function(f"{self.name}.start", PARAMETERS)]
+            self.start = [self.function("start")]
 
     def pack(self, b: str, target: str, k: int, some: tuple[str, str, int] = WHOLE) -> None:
         """k rows of each panel's columns, panel by panel, or some parts of them."""
@@ -197,7 +194,7 @@ class TiledWriter(BatchWriter):
         if self.right is not None:
             b = self.pointer(self.right)
         elif self.packs:
-            place = self.scratch(self.number(self.place, "place of B"))
+            place = self.own(self.place, "place of B")
             self.pack(b, place, k)
             b = place
         if not self.gathers:
@@ -216,7 +213,7 @@ class TiledWriter(BatchWriter):
         """Some rows, A's gathered first: tile by tile, as the tiles read them."""
         e, number = self.e, self.number
         stride = self.a.strides[-2]
-        target = self.scratch(number(self.gathered, "place of A's rows"))
+        target = self.own(self.gathered, "place of A's rows")
         strips = heights_of(rows, self.height(self.panels[0], rows), not self.deep)
         items: list[int | Function] = [len(strips)]
         place = 0
@@ -338,7 +335,7 @@ class TurnedWriter(BatchWriter):
         if self.other.start:  # else B is packed already, or block by block
             with self.another() as e:
                 e.call(f"@${self.other.name}.start", passed("%first", "%last"))
-                self.start = [*self.other.start, self.function(f"{name}.start", PARAMETERS)]
+                self.start = [*self.other.start, self.function("start")]
                 self.start_chunks, self.start_time = self.other.start_chunks, self.other.start_time
                 self.packs_for_all = self.other.packs_for_all
 
@@ -359,7 +356,7 @@ class TurnedWriter(BatchWriter):
         assert turned is not None
         n, m = self.number(self.n, "n"), self.number(self.m, "m")
         e.call(f"@${self.other.name}", passed("0", m))
-        source = e.at(e.entry("%own", 0), self.number(turned, "turned"), "i8")
+        source = self.own(turned, "turned")
         function = self.pointer(Function("tiles", Kernel("turn", self.dtype)))
         with e.loop("0", m, self.lanes) as column:
             rows_of = self.move(source, e.times(column, n))

@@ -16,7 +16,7 @@ from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value, lanes_for, mask_of
 from adjoint.compiler.loops.matrix_formulas import FORMULAS, formula_name, transposed
 from adjoint.compiler.loops.matrix_workspaces import Index, Matrix, Workspace, workspace
-from adjoint.compiler.tables import FAILURE, PARAMETERS, Arguments, FirstCheck, Inputs, Start, Unsolvable
+from adjoint.compiler.tables import FAILURE, Arguments, Inputs, Start, Unsolvable
 from adjoint.compiler.targets.target import tuning
 from adjoint.shapes import Shape, size_of
 
@@ -72,7 +72,7 @@ class MatricesWriter:
                 e.note("i64", "0", note)
             with self.inputs.through(c, by, end, self.lanes) as b:
                 self.matrices(b, note)
-        functions = [e.function("unit", PARAMETERS, False, self.inputs.body)]
+        functions = [self.inputs.function("unit")]
         if self.noted is not None:
             functions.append(self.finish())
         return functions
@@ -153,13 +153,12 @@ class MatricesWriter:
         """Write the matrices of a result, which lie together."""
         e, size = self.e, x.rows * x.columns
         if e.lanes == 1 or size == 1:
-            e.mask = (
+            with e.masked(
                 e.below(e.index("sub", self.inputs.number(self.count, "count"), b)) if self.count % e.lanes else None
-            )
-            for i in w.span(0, x.rows):
-                for j in w.span(0, x.columns, True):
-                    e.store(x.get(i, j), pointer, self.offset(e.times(b, size), (i, x.columns), (j, 1)))
-            e.mask = None
+            ):
+                for i in w.span(0, x.rows):
+                    for j in w.span(0, x.columns, True):
+                        e.store(x.get(i, j), pointer, self.offset(e.times(b, size), (i, x.columns), (j, 1)))
             return
         starts = [e.times(at, size) for at in self.places]
         for first, count in self.blocks(w, size):
@@ -181,9 +180,8 @@ class MatricesWriter:
     @contextmanager
     def first_lanes(self, count: int) -> Iterator[None]:
         """The mask of so many lanes, if these aren't all."""
-        self.e.mask = mask_of(count, self.e.lanes) if count < self.e.lanes else None
-        yield
-        self.e.mask = None
+        with self.e.masked(mask_of(count, self.e.lanes) if count < self.e.lanes else None):
+            yield
 
     # What is to blame
 
@@ -203,15 +201,12 @@ class MatricesWriter:
         """The first matrix that some chunk has noted becomes the failure of the run."""
         self.e = e = Emitter(1)
         self.inputs = Inputs(e, self.arguments)
-        check = self.arguments.note(Unsolvable(self.blamed, self.problem, self.unit.batch))
+        check = Unsolvable(self.blamed, self.problem, self.unit.batch)
         failure = e.entry("%table", FAILURE)
-        number = e.plus(self.arguments.number(e, FirstCheck()), check + 1)
         with e.loop("0", self.inputs.number(self.chunks, "chunks"), 1) as c:
             at = self.note_at(c)
             assert at is not None
             found = e.read_number(at)
-            first = e.all_of(e.test("ne", found, 0), e.test("eq", e.read_number(failure), 0))
-            for position, value in ((1, e.plus(found, -1)), (0, number)):
-                place = e.at(failure, position, "i64")
-                e.note("i64", e.choose(first, value, e.read_number(place)), place)
-        return e.function("finish", PARAMETERS, False, self.inputs.body)
+            with e.when(e.all_of(e.test("ne", found, 0), e.test("eq", e.read_number(failure), 0))):
+                self.inputs.fail(check, e.plus(found, -1))
+        return self.inputs.function("finish")

@@ -5,133 +5,29 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import Any
 
-from adjoint.compiler.excerpts import Excerpt
 from adjoint.compiler.extents import occurs
-from adjoint.compiler.fuse.kinds import Nest, View
+from adjoint.compiler.fuse.kinds import View
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.accumulation import Accumulator
-from adjoint.compiler.loops.build import BYTES, ELEMENT, Emitter, Value, mask_of
-from adjoint.compiler.loops.division import Divisor, divisor, quotient
-from adjoint.compiler.loops.formulas import REDUCTIONS, formula_of, is_plain, scaled_plainly
+from adjoint.compiler.loops.build import BYTES, ELEMENT, Value
+from adjoint.compiler.loops.formulas import REDUCTIONS, is_plain
 from adjoint.compiler.loops.matmul_tiles import Kernel, lanes_of
+from adjoint.compiler.loops.nest_values import NestValues
 from adjoint.compiler.loops.vector_loop import VectorLoop
-from adjoint.compiler.schedule.nests import Dimension, NestPlan, Strides
-from adjoint.compiler.tables import LARGE, PARAMETERS, Arguments, Function, Key, Start
-from adjoint.plan.plan import Step
+from adjoint.compiler.schedule.nests import Dimension
+from adjoint.compiler.tables import LARGE, Function, Start
 from adjoint.runtime import llvm
-from adjoint.shapes import contiguous, size_of
+from adjoint.shapes import size_of
 
 SCALED = 3  # products by one number in a loop that reads neighbours, from which it is written for ordinary numbers, too
 NEST = (("ptr", "%table"), ("i64", "%lo"), ("i64", "%hi"), ("i64", "%chunk"), ("ptr", "%own"), ("ptr", "%args"))
 
 
-class NestWriter(NestPlan):
+class NestWriter(NestValues):
     """Writes one loop nest, as a function of a range of its rows: indices of the outermost loop, below `extent`; of a nest
     that is one long loop its elements, in multiples of `granule`, and what is left behind the last of them belongs to it.
     """
-
-    def __init__(self, excerpt: Excerpt, nest: Nest, arguments: Arguments, bits: int) -> None:
-        super().__init__(excerpt, nest, bits)
-        self.arguments = arguments
-        self.e = Emitter(self.lanes)
-        self.pointers: dict[Any, str] = {}
-        self.prologue: list[Any] = []
-        self.numbers: dict[Any, str] = {}  # extents and strides in this function, by role
-        self.scratch: dict[Any, int] = {}  # bytes of a row, by key
-        self.indices: dict[int, str] = {}  # of the loops around, by axis
-        self.row_values: dict[Any, Value] = {}
-        self.divisors: dict[int, Divisor] = {}  # of the divisions by one number for the whole row, by slot
-        # those gone through together: axis, index, values and divisors of each
-        self.rows: list[tuple[int, str, dict[Any, Value], dict[int, Divisor]]] = []
-        self.values: dict[Any, Value] = {}
-        self.pitches: dict[View, str] = {}  # of what was turned
-        self.turned_row = ""  # which of those that were turned together
-        self.amid = False  # whether the vectors that are written touch no bound
-        self.plainly: set[int] = set()  # the products by numbers that are known to be ordinary where the code is
-
-    def pointer(self, key: Any) -> str:
-        name = self.pointers.get(key)
-        if name is None:
-            name = self.pointers[key] = f"%base{len(self.pointers)}"
-            if key in self.partial:
-                size = size_of(self.excerpt.shapes[key]) * BYTES[self.excerpt.dtypes[key]]
-                self.load_pointer(f"{name}.all", self.share_partial(key))
-                by = self.number(size, ("totals", key), size)
-                self.prologue += [
-                    L.Index(f"{name}.by", "mul", "%chunk", by),
-                    L.At(name, f"{name}.all", "i8", f"{name}.by"),
-                ]
-            elif key in self.nest.tiles:  # a tile holds the rows from %lo on
-                dtype = self.excerpt.dtypes[key]
-                self.load_own(f"{name}.tile", self.nest.tiles[key])
-                by = self.number(-self.elements, "tile", self.elements)
-                self.prologue += [
-                    L.Index(f"{name}.by", "mul", "%lo", by),
-                    L.At(name, f"{name}.tile", ELEMENT[dtype], f"{name}.by"),
-                ]
-            elif type(key) is tuple and key[0] == "scratch":
-                self.load_own(name, self.arguments.reserve(self.scratch[key]))
-            else:
-                self.load_pointer(name, key if type(key) is Function else Start(key, 0))
-        return name
-
-    def load_pointer(self, name: str, key: Key) -> None:
-        self.prologue.append(L.Array(name, self.arguments.at(key), key))
-
-    def share_partial(self, slot: int) -> Key:
-        """Where the chunks' totals of a slot are."""
-        size = size_of(self.excerpt.shapes[slot]) * BYTES[self.excerpt.dtypes[slot]]
-        return self.arguments.share(f"totals of {slot}", size * self.chunks)
-
-    def load_own(self, name: str, offset: int) -> None:
-        """A pointer into the scratch space of the thread that runs."""
-        place = self.number(offset, ("own", offset), LARGE)
-        self.prologue += [L.Entry(f"{name}.own", "%own", "0"), L.At(name, f"{name}.own", "i8", place)]
-
-    def number(self, value: int, role: Any, extent: int | None = None) -> str:
-        """A number that follows from the nest's extents: as it stands, or as an argument if what it follows from is large."""
-        if (value if extent is None else extent) <= self.tuning.literal:
-            return str(value)
-        key = self.arguments.given(value, role)
-        found = self.numbers.get(key)
-        if found is None:
-            found = self.numbers[key] = f"%number{len(self.numbers)}"
-            self.prologue.append(L.Argument(found, self.arguments.at(key)))
-        return found
-
-    def extent_of(self, d: Dimension) -> str:
-        return self.number(d.size, ("extent", d.axis))
-
-    def stride(self, strides: Strides, axis: int) -> int | str:
-        """The stride along an axis, for a vector: 0 and 1 as they are, else a vector of multiples."""
-        stride = strides[axis] if axis >= 0 else 1
-        if abs(stride) <= self.tuning.literal:
-            return stride
-        role, e = ("steps", strides, axis), self.e
-        found = self.numbers.get(role)
-        if found is None:
-            number = self.number(stride, ("stride", strides, axis), LARGE)
-            found = self.numbers[role] = f"%steps{len(self.numbers)}"
-            self.prologue.append(L.Multiples(found, e.lanes, number))
-        return found
-
-    def offset(self, start: int, strides: Strides) -> str:
-        """The element of an access at the loops' indices."""
-        total = str(start)
-        for axis in self.indices:
-            total = self.along(total, strides, axis)
-        return total
-
-    def along(self, start: str, strides: Strides, axis: int) -> str:
-        """The element of an access at a loop's index, from an element on."""
-        e, i, stride = self.e, self.indices.get(axis, "0"), strides[axis] if axis >= 0 else 0
-        if not stride:
-            return start
-        by = self.number(stride, ("stride", strides, axis), abs(stride))
-        term = i if stride == 1 else e.index("mul nsw", i, by)
-        return term if start == "0" else e.index("add nsw", start, term)
 
     def write(self) -> L.Function:
         e, scaled = self.e, self.scaled_by_number()
@@ -145,7 +41,7 @@ class NestWriter(NestPlan):
                 self.row_values, self.values, self.divisors, e.known = {}, {}, {}, {}
                 with e.when_any(condition):
                     self.loops()
-        return self.function("nest", NEST)
+        return self.inputs.function("nest", NEST, True)
 
     def scaled_by_number(self) -> dict[int, int]:
         """The products by one number for all of a nest that reads neighbours, with the place of that operand."""
@@ -280,11 +176,6 @@ class NestWriter(NestPlan):
         e.mask, e.known = None, {}
         del self.indices[last.axis]
 
-    def function(self, name: str, parameters: L.Parameters) -> L.Function:
-        for libm, k in self.e.libm.items():
-            self.load_pointer(f"%libm{k}", Function("C", libm))
-        return self.e.function(name, parameters, name == "nest", self.prologue)
-
     def row_partial(self) -> bool:
         """Whether what all of the domain is reduced to comes in parts."""
         return any(slot in self.nest.by_row for slot in self.partial)
@@ -295,13 +186,6 @@ class NestWriter(NestPlan):
                 value = self.row(slot)
                 self.e.store_scalar(value, self.pointer(slot), self.offset(0, self.result_strides(slot)))
 
-    def restart(self, lanes: int) -> Emitter:
-        """Begin another function."""
-        self.e = Emitter(lanes)
-        self.pointers, self.prologue, self.numbers = {}, [], {}
-        self.indices, self.row_values, self.values, self.divisors = {}, {}, {}, {}
-        return self.e
-
     def write_start(self) -> L.Function | None:
         """A function that fills the totals in memory with their identities; None if there are none."""
         totals = [s for s in self.nest.stored if self.nest.level[s] == "total" and s not in self.nest.by_row]
@@ -311,15 +195,12 @@ class NestWriter(NestPlan):
         for slot in totals:
             dtype = self.excerpt.dtypes[slot]
             initial = REDUCTIONS[self.producer[slot].op.name][0](dtype)
-            name, count = f"%total{slot}", size_of(self.excerpt.shapes[slot])
-            if slot in self.partial:
-                self.load_pointer(name, self.share_partial(slot))
-                count *= self.chunks
-            else:
-                self.load_pointer(name, Start(slot, 0))
+            is_partial, count = slot in self.partial, size_of(self.excerpt.shapes[slot])
+            count *= self.chunks if is_partial else 1
+            totals_at = self.inputs.pointer(self.share_partial(slot) if is_partial else Start(slot, 0))
             with e.loop("0", self.number(count, ("filled", slot), LARGE), 1) as i:
-                e.store_scalar(e.constant(initial, dtype), name, i)
-        return self.function("start", PARAMETERS)
+                e.store_scalar(e.constant(initial, dtype), totals_at, i)
+        return self.inputs.function("start")
 
     def write_finish(self) -> L.Function | None:
         """A function that puts the chunks' totals together; None if there are none."""
@@ -329,28 +210,25 @@ class NestWriter(NestPlan):
         e = self.restart(1)
         for slot in partial:
             step, dtype, count = self.producer[slot], self.excerpt.dtypes[slot], size_of(self.excerpt.shapes[slot])
-            name = f"%parts{slot}"
-            self.load_pointer(name, self.share_partial(slot))
-            whole = slot not in nest.by_row
+            parts, whole = self.inputs.pointer(self.share_partial(slot)), slot not in nest.by_row
             with ExitStack() as loops:
                 each = self.number(count, ("total", slot), LARGE if whole else 1)
                 i = loops.enter_context(e.loop("0", each, 1)) if whole else "0"
                 total = Accumulator(e, step, dtype, True, 1)
                 with e.loop("0", self.number(self.chunks, "chunks", LARGE), 1) as c:
                     at = e.plus(i, e.times(c, each))
-                    total.add(e, e.load_scalar(name, at, dtype), 0)
+                    total.add(e, e.load_scalar(parts, at, dtype), 0)
                     total.flush(e)
                 value = total.result(e)
                 if whole:
-                    self.load_pointer(f"%whole{slot}", Start(slot, 0))
-                    e.store_scalar(value, f"%whole{slot}", i)
+                    e.store_scalar(value, self.inputs.pointer(Start(slot, 0)), i)
                 else:
                     self.row_values[slot] = value
         if self.row_partial():
             self.partial = []  # from here on a pointer is that of the whole
             self.store_rows()
             self.partial = partial
-        return self.function("finish", PARAMETERS)
+        return self.inputs.function("finish")
 
     def row_pass(self, phase: int, actions: list[tuple[str, int]]) -> None:
         e = self.e
@@ -392,17 +270,6 @@ class NestWriter(NestPlan):
     def accumulator(self, slot: int, blocked: bool, copies: int) -> Accumulator:
         return Accumulator(self.e, self.producer[slot], self.excerpt.dtypes[slot], blocked, copies)
 
-    def mask_of(self, rest: int, vector: Dimension) -> str:
-        """The mask of the last vector, of which so many lanes count."""
-        if vector.size <= self.tuning.literal:
-            return mask_of(rest, self.e.lanes)
-        found = self.numbers.get("mask")
-        if found is None:
-            count = self.number(rest, "rest", LARGE)
-            with self.e.inside(self.prologue):
-                found = self.numbers["mask"] = self.e.below(count)
-        return found
-
     def perform(self, actions: list[tuple[str, int]], accumulators: list[Accumulator], copy: int) -> None:
         e = self.e
         running = {a.step.output: a for a in accumulators}
@@ -412,7 +279,7 @@ class NestWriter(NestPlan):
             done.append((kind, slot, self.element(source)))
         for kind, slot, value in done:
             if kind != "reduce":
-                key, strides = self.place_of(slot)
+                key, strides = self.kept_at(slot)
                 e.store(value, self.pointer(key), self.offset(0, strides))
             elif slot in running:
                 running[slot].add(e, value, copy)
@@ -426,203 +293,3 @@ class NestWriter(NestPlan):
         before = e.load(pointer, offset, dtype, stride)
         combine = REDUCTIONS[self.producer[slot].op.name][1]
         e.store(combine(e, before, e.cast(value, dtype)), pointer, offset, stride)
-
-    def place_of(self, slot: int) -> tuple[Any, Strides]:
-        """Where an element-level slot is kept: its array, or scratch space of one row."""
-        nest = self.nest
-        if slot in nest.stored:
-            return slot, contiguous(nest.domain)
-        key = ("scratch", slot)
-        split = nest.split or 0
-        self.scratch[key] = size_of(nest.domain[split:]) * BYTES[self.excerpt.dtypes[slot]]
-        return key, (0,) * split + contiguous(nest.domain[split:])
-
-    # Values
-
-    def prepare(self, slots: list[int], reduced: list[int]) -> None:
-        """Compute before the loops what is the same all along a row."""
-        stack = slots + [self.producer[s].inputs[0] for s in reduced]
-        seen: set[int] = set()
-        while stack:
-            slot = stack.pop()
-            if slot in seen:
-                continue
-            seen.add(slot)
-            if not self.inside(slot):
-                view = self.spread(self.outside(slot))
-                if all(view.strides[d.axis] == 0 for d in self.inner if d.axis >= 0):
-                    self.uniform(view, self.excerpt.dtypes[slot])
-            elif self.nest.level[slot] != "element":
-                self.row(slot)
-            elif self.producer[slot].op.name == "padded":
-                continue  # beyond the ends of the array there may be no memory
-            elif slot in slots or not self.is_kept(slot):
-                stack.extend(self.producer[slot].inputs)
-                self.prepare_division(self.producer[slot])
-
-    def prepare_division(self, step: Step) -> None:
-        """Of a division by what is the same all along a row, the reciprocal is computed before the loops."""
-        if not step.op.quotient or self.inner[-1].size < self.tuning.divided_from * self.e.lanes:
-            return
-        if not llvm.has_fma():  # a function call then
-            return
-        slot = step.inputs[1]
-        if slot in self.divisors or not self.excerpt.dtypes[slot].startswith("float"):
-            return
-        if self.inside(slot):
-            by = self.row(slot) if self.nest.level[slot] != "element" else None
-        else:
-            view = self.spread(self.outside(slot))
-            same = all(view.strides[d.axis] == 0 for d in self.inner if d.axis >= 0)
-            by = self.uniform(view, self.excerpt.dtypes[slot]) if same else None
-        if by is not None:
-            self.divisors[slot] = divisor(self.e, by)
-
-    def uniform(self, view: View, dtype: str) -> Value:
-        found = self.row_values.get(view)
-        if found is None:
-            found = self.scalar(view.root, dtype)
-            if found is None:
-                found = self.e.load_scalar(self.pointer(view.root), self.offset(view.offset, view.strides), dtype)
-            self.row_values[view] = found
-        return found
-
-    def scalar(self, root: int, dtype: str) -> Value | None:
-        """A constant of the plan that is one number stands in the code itself."""
-        constant = self.excerpt.constants.get(root)
-        if constant is None or constant.ndim:
-            return None
-        return self.e.constant(constant.item(), dtype)
-
-    def is_kept(self, slot: int) -> bool:
-        return slot in self.saved and self.saved[slot] < self.current
-
-    def row(self, slot: int) -> Value:
-        """A value of which there is one for each row, in every lane."""
-        found = self.row_values.get(slot)
-        if found is None:
-            step = self.producer[slot]
-            given = []
-            for i in step.inputs:
-                if self.inside(i):
-                    given.append(self.row(i))
-                else:
-                    view = self.outside(i)
-                    given.append(self.uniform(View(view.root, view.offset, (), self.row_strides(view, step.type.shape)),
-                                              self.excerpt.dtypes[i]))  # fmt: skip
-            found = self.row_values[slot] = self.apply(step, given)
-        return found
-
-    def element(self, slot: int) -> Value:
-        """A vector of an element-level value, or a row's value in every lane."""
-        found = self.values.get(slot)
-        if found is None:
-            if not self.inside(slot):
-                found = self.loaded(self.spread(self.outside(slot)), self.excerpt.dtypes[slot])
-            elif self.nest.level[slot] != "element":
-                found = self.row(slot)
-            elif self.is_kept(slot):
-                key, strides = self.place_of(slot)
-                found = self.e.load(self.pointer(key), self.offset(0, strides), self.excerpt.dtypes[slot], 1)
-            else:
-                step = self.producer[slot]
-                given = [self.element(i) for i in step.inputs] if step.op.name != "padded" else []
-                by = self.divisors.get(step.inputs[-1]) if step.op.quotient else None
-                if slot in self.plainly:
-                    found = scaled_plainly(self.e, *given)
-                else:
-                    found = self.apply(step, given) if by is None else self.divided(step, given[0], by)
-            self.values[slot] = found
-        return found
-
-    def loaded(self, view: View, dtype: str) -> Value:
-        found = self.row_values.get(view) or self.values.get(view)
-        if found is None and view in self.turned:
-            i = self.indices.get(self.inner[-1].axis, "0")
-            at = self.e.plus(self.e.times(self.turned_row, self.pitches[view]), i)
-            found = self.values[view] = self.e.load(self.pointer(("scratch", view)), at, dtype, 1)
-        elif found is None:
-            stride = self.stride(view.strides, self.inner[-1].axis)
-            offset = self.offset(view.offset, view.strides)
-            if stride == 0:
-                found = self.e.load_scalar(self.pointer(view.root), offset, dtype)
-            else:
-                found = self.e.load(self.pointer(view.root), offset, dtype, stride)
-            self.values[view] = found
-        return found
-
-    def begin_padded(self) -> None:
-        """Work out for each view with limits, before the loop over vectors, where its row is and how many lanes of it count: none
-        beyond its limits, where the first row inside is read, for processors take long over masked vectors where there is no
-        memory."""
-        e, last, indices = self.e, self.inner[-1].axis, self.indices
-        for step in self.nest.steps:
-            if step.op.name != "padded":
-                continue
-            inside = None
-            outer = {axis: i for axis, i in indices.items() if axis != last}
-            for axis, (n, first, behind) in enumerate(zip(self.nest.domain, *step.attributes, strict=True)):
-                if axis == last or (first <= 0 and behind >= n):
-                    continue
-                i, start = outer.get(axis, "0"), self.limit(step, 0, axis)
-                own = e.test("slt", i, self.limit(step, 1, axis))
-                own = e.all_of(e.test("sle", start, i), own) if first > 0 else own
-                outer[axis] = e.choose(own, i, start)
-                inside = own if inside is None else e.all_of(inside, own)
-            view, self.indices = self.outside(step.inputs[0]), outer
-            offset = self.offset(view.offset, view.strides)
-            lanes = None if inside is None else e.choose(inside, str(e.lanes), "0")
-            self.row_values["padded", step.output] = offset, lanes  # type: ignore[assignment]
-            self.indices = indices
-
-    def padded(self, step: Step) -> Value:
-        """A vector of a view inside its limits, zeros elsewhere."""
-        e, view, dtype = self.e, self.outside(step.inputs[0]), self.excerpt.dtypes[step.output]
-        axis, before = self.inner[-1].axis, e.mask
-        row, lanes = self.row_values["padded", step.output]
-        stride, offset = self.stride(view.strides, axis), self.along(row, view.strides, axis)
-        mask = self.inside_of(step, axis, lanes)
-        if mask is not None:
-            e.mask = mask if before is None else e.both(Value(mask, "bool"), Value(before, "bool")).name
-        found = e.load(self.pointer(view.root), offset, dtype, stride)
-        e.mask = before
-        return found
-
-    def inside_of(self, step: Step, axis: int, lanes: str | None) -> str | None:
-        """The mask of a vector's lanes that are inside a view's limits; `lanes` of them are if all along the row is."""
-        e, low, high = self.e, None, lanes
-        if axis >= 0 and not self.amid:
-            (first, behind), i = (limit[axis] for limit in step.attributes), self.indices[axis]
-            if first > 0:
-                low = self.left(i, self.limit(step, 0, axis))
-            if behind < self.nest.domain[axis]:
-                high = self.left(i, self.limit(step, 1, axis))
-                high = high if lanes is None else e.index("umin", high, lanes)
-        if low is None:
-            return None if high is None else e.below(high)
-        high = str(e.lanes) if high is None else high
-        low = low if lanes is None else e.index("umin", low, lanes)
-        return e.bitwise("xor", Value(e.below(high), "bool"), Value(e.below(low), "bool")).name
-
-    def limit(self, step: Step, which: int, axis: int) -> str:
-        """The first index inside a view's limits (0) or behind them (1). It is one number for all views that share it, so that
-        what follows from it is computed once."""
-        value = step.attributes[which][axis]
-        padded = [other for other in self.nest.steps if other.op.name == "padded"]
-        first = next(other for other in padded if other.attributes[which][axis] == value)
-        return self.number(value, ("limit", which, first.output, axis))
-
-    def left(self, i: str, limit: str) -> str:
-        """How many elements there are from one to a limit."""
-        return self.e.choose(self.e.test("slt", i, limit), self.e.index("sub", limit, i), "0")
-
-    def divided(self, step: Step, a: Value, by: Divisor) -> Value:
-        found = quotient(self.e, a, by)
-        return found if step.op.name == "divide" else self.e.select(self.e.compare("eq", a, 0.0), 0.0, found)
-
-    def apply(self, step: Step, inputs: list[Value]) -> Value:
-        dtype = step.type.dtype.name
-        if step.op.name == "padded":
-            return self.padded(step)
-        formula = formula_of(step.op.name, dtype, [x.dtype for x in inputs])
-        return inputs[0] if formula is None else formula(self.e, step.attributes, dtype, *inputs)

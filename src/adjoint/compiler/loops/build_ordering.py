@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import BITS_OF, ITEMSIZE, Emitter, Value, lanes_for
-from adjoint.compiler.tables import PARAMETERS, Arguments, Inputs, Start
+from adjoint.compiler.tables import Arguments, Inputs, Start
 from adjoint.compiler.targets.target import tuning
 
 
@@ -73,15 +73,13 @@ class SearchWriter:
             end, row = e.index("umin", e.plus(begin, step), count), e.times(which, length)
             base = e.times(which, count)
             with e.loop(begin, end, lanes) as i:
-                e.mask = e.below(e.index("sub", end, i)) if given.values % lanes else None
-                x = e.load(values, e.plus(base, i), given.dtype, 1)
-                mask, e.mask = e.mask, None  # every lane searches for something: zeros where it is off
-                found = self.found(rows, row, x, all_of_it)
-                e.mask = mask
-                e.store(found, out, e.plus(base, i))
-                e.mask = None
+                with e.masked(e.below(e.index("sub", end, i)) if given.values % lanes else None):
+                    x = e.load(values, e.plus(base, i), given.dtype, 1)
+                    with e.masked(None):  # every lane searches for something: zeros where it is off
+                        found = self.found(rows, row, x, all_of_it)
+                    e.store(found, out, e.plus(base, i))
                 e.known = {}
-        return [e.function("unit", PARAMETERS, False, self.inputs.body)]
+        return [self.inputs.function("unit")]
 
     def found(self, rows: str, row: str, x: Value, length: Value) -> Value:
         """How many elements of a row come before each value."""
@@ -132,7 +130,7 @@ class RankWriter:
             outer = e.times(e.index("udiv", line, self.beside), ranks.length)
             base = e.plus(e.times(outer, self.beside), e.index("urem", line, self.beside))
             self.line(base)
-        return [e.function("unit", PARAMETERS, False, self.inputs.body)]
+        return [self.inputs.function("unit")]
 
     def line(self, base: str) -> None:
         """The order of one line."""

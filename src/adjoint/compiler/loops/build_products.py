@@ -1,8 +1,8 @@
-"""Matrix products by a library, as a function of a range of rows; and what all ways to write one have in common."""
+"""Matrix products by a library, as a function of a range of rows; and what all ways to write products have in common."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -10,28 +10,18 @@ from typing import Any
 from adjoint.compiler.fuse.kinds import Product, View
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Emitter, literal
+from adjoint.compiler.loops.ranges import RangeWriter
 from adjoint.compiler.tables import (
     LARGE,
-    PARAMETERS,
     STATUS,
     Arguments,
     Calls,
     Function,
     Handle,
-    Inputs,
-    Key,
     Shared,
-    Start,
 )
 from adjoint.runtime import onednn
 from adjoint.shapes import Shape, size_of
-
-RANGE = (("ptr", "%table"), ("i64", "%lo"), ("i64", "%hi"), ("ptr", "%own"), ("ptr", "%args"))
-
-
-def passed(first: str, last: str) -> tuple[tuple[str, str], ...]:
-    """What a function over a range hands on to one over another."""
-    return (("ptr", "%table"), ("i64", first), ("i64", last), ("ptr", "%own"), ("ptr", "%args"))
 
 
 def leading(view: View) -> tuple[int, int]:
@@ -48,28 +38,20 @@ def matrix_strides(view: View) -> tuple[int, int]:
     return (step, 1) if mode == 111 else (1, step)
 
 
-class BatchWriter(ABC):
+class BatchWriter(RangeWriter):
     """Writes a product as a function of a range of its rows, counted through the whole batch."""
 
     def __init__(self, product: Product, name: str, arguments: Arguments, chunk: int) -> None:
+        super().__init__(product.step, product.tile, name, arguments)
         self.product = product
         self.chunk = chunk  # rows in a range, of which the last may have fewer
-        self.name = name
-        self.arguments = arguments
         self.a, self.b = product.a, product.b
-        self.dtype = product.step.type.dtype.name
         self.shape: Shape = product.shape
         self.batch = self.shape[:-2] if size_of(self.shape[:-2]) > 1 else ()
         (self.n, self.k), self.m = self.a.shape[-2:], self.b.shape[-1]
+        self.rows, self.row_elements = size_of(self.batch) * self.n, self.m
         assert product.choice is not None
         self.choice = product.choice
-        self.e = Emitter(1)
-        self.inputs = Inputs(self.e, arguments)
-        self.start: list[L.Function] = []  # before all, in so many chunks, which take about so many nanoseconds
-        self.start_chunks, self.start_time = 1, 0.0
-        self.packs_for_all: str | None = None  # what `start` packs, where other units may read it, too
-        self.finish: list[L.Function] = []
-        self.row_elements = self.m
         self.where: tuple[str, ...] = ()
         self.cached: Mapping[int, int] = {}  # where in a thread's own space what it reads is, if only a tile is kept
 
@@ -82,26 +64,11 @@ class BatchWriter(ABC):
         """Some rows of a product without batch: `a` and `result` point to the first."""
 
     @property
-    def rows(self) -> int:
-        """Rows in all."""
-        return size_of(self.batch) * self.n
-
-    @property
     def time(self) -> float:
-        """A guess in nanoseconds, at 85 multiplications in each."""
+        # at 85 multiplications in a nanosecond
         return self.rows * self.k * self.m * (1 if self.dtype == "float32" else 2) / 85
 
-    @contextmanager
-    def another(self) -> Iterator[Emitter]:
-        """Write another function meanwhile."""
-        before = self.e, self.inputs
-        self.e = Emitter(1)
-        self.inputs = Inputs(self.e, self.arguments)
-        yield self.e
-        self.e, self.inputs = before
-
     def number(self, value: int, *role: Any) -> str:
-        """A number that follows from the product's extents, by what it is."""
         return self.inputs.number(value, (self.name, *role), LARGE if value else 0)
 
     def varying(self, value: int, *role: Any) -> str:
@@ -115,25 +82,9 @@ class BatchWriter(ABC):
         yield
         self.where = self.where[:-1]
 
-    def pointer(self, key: Key | int) -> str:
-        """The pointer to a place or, with a key, to what it stands for."""
-        return self.inputs.pointer(Start(key, 0) if type(key) is int else key)  # type: ignore[arg-type]
-
-    def move(self, pointer: str, offset: str) -> str:
-        if offset == "0":
-            return pointer
-        element = "float" if self.dtype == "float32" else "double"
-        return self.e.at(pointer, offset, element)
-
     def write(self) -> list[L.Function]:
-        """The function of (table, first row, row after the last, own table, block), and others that it calls."""
         e = self.e
-        a, b = self.source(self.a), self.source(self.b)
-        if self.product.tile is None:
-            result = self.pointer(self.product.step.output)
-        else:  # the tile holds the rows from %lo on
-            tile = e.at(e.entry("%own", 0), self.number(self.product.tile, "tile"), "i8")
-            result = self.move(tile, e.times("%lo", self.number(-self.m, "-m")))
+        a, b, result = self.source(self.a), self.source(self.b), self.result()
         if self.batch:
             n = self.number(self.n, "n")
             first, beyond = e.index("udiv", "%lo", n), e.index("udiv", "%hi", n)
@@ -149,11 +100,7 @@ class BatchWriter(ABC):
                     self.from_row(a, b, result, rest)
             with e.when(e.test("ule", "%lo", self.number(self.n - rows, "last whole"))):
                 self.from_row(a, b, result, rows)
-        return [self.function(self.name, RANGE)]
-
-    def function(self, name: str, parameters: L.Parameters) -> L.Function:
-        """The function that is being written."""
-        return self.e.function(name, parameters, parameters is RANGE, self.inputs.body)
+        return [self.function()]
 
     def source(self, view: View) -> str:
         """A pointer to an array that is read. A tile of it holds the matrices of the batch from the range's first on."""
@@ -161,8 +108,7 @@ class BatchWriter(ABC):
             return self.pointer(view.root)
         e = self.e
         first = e.index("udiv", "%lo", self.number(self.n, "n"))
-        place = self.number(self.cached[view.root], "cached", self.operand(view))
-        tile = e.at(e.entry("%own", 0), place, "i8")
+        tile = self.own(self.cached[view.root], "cached", self.operand(view))
         size = self.number(-size_of(view.shape[-2:]), "matrix", self.operand(view))
         return self.move(tile, e.times(first, size))
 
@@ -276,7 +222,7 @@ class LibraryWriter(BatchWriter):
         with self.another() as e:
             source = self.pointer(self.b.root)
             write_call(e, self.arguments, onednn.reorder(plain, self.packed), [source, self.pack()])
-            self.start = [self.function(f"{self.name}.start", PARAMETERS)]
+            self.start = [self.function("start")]
 
 
 def write_call(e: Emitter, arguments: Arguments, primitive: onednn.Primitive, pointers: list[str]) -> None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops import vector_math
 from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value, lanes_for, mask_of
-from adjoint.compiler.tables import PARAMETERS, Arguments, Inputs, Start
+from adjoint.compiler.tables import Arguments, Inputs, Start
 from adjoint.compiler.targets.target import tuning
 
 TOGETHER = 512  # elements of lines side by side that go on together: what was made last is still near
@@ -122,7 +122,7 @@ class RunningWriter:
                 self.one_by_one(block)
             else:
                 self.turned(block)
-        return [e.function("unit", PARAMETERS, False, self.inputs.body)]
+        return [self.inputs.function("unit")]
 
     def pointer(self, number: int) -> str:
         return self.inputs.pointer(Start(number, 0))
@@ -145,19 +145,18 @@ class RunningWriter:
 
         def row(i: str, is_first: bool) -> None:
             with e.loop(begin, end, lanes) as j:
-                e.mask = e.below(e.index("sub", end, j)) if runs.beside % lanes else None
-                given = [e.load(self.pointer(number), self.offset(e.plus(base, j), i, backwards, beside), runs.dtype, 1)
-                         for number, backwards in runs.reads[-1 if is_first else 0 :]]  # fmt: skip
-                place = e.index("sub", j, begin)
-                if is_first:
-                    state = self.formula.start(e, given[0])
-                    carried.extend([self.inputs.own(TOGETHER * ITEMSIZE[runs.dtype]) for _ in state])
-                else:
-                    state = self.formula.step(e, tuple([e.load(c, place, runs.dtype, 1) for c in carried]), *given)
-                for pointer, value in zip(carried, state, strict=True):
-                    e.store(value, pointer, place)
-                e.store(self.formula.result(e, state), out, self.offset(e.plus(base, j), i, False, beside))
-                e.mask = None
+                with e.masked(e.below(e.index("sub", end, j)) if runs.beside % lanes else None):
+                    given = [e.load(self.pointer(number), self.offset(e.plus(base, j), i, backwards, beside), runs.dtype, 1)
+                             for number, backwards in runs.reads[-1 if is_first else 0 :]]  # fmt: skip
+                    place = e.index("sub", j, begin)
+                    if is_first:
+                        state = self.formula.start(e, given[0])
+                        carried.extend([self.inputs.own(TOGETHER * ITEMSIZE[runs.dtype]) for _ in state])
+                    else:
+                        state = self.formula.step(e, tuple([e.load(c, place, runs.dtype, 1) for c in carried]), *given)
+                    for pointer, value in zip(carried, state, strict=True):
+                        e.store(value, pointer, place)
+                    e.store(self.formula.result(e, state), out, self.offset(e.plus(base, j), i, False, beside))
                 e.known = {}
 
         row("0", True)
@@ -202,22 +201,21 @@ class RunningWriter:
         before = self.carry((nothing, zero))
 
         def some(i: str, count: int) -> None:
-            e.mask = mask_of(count, lanes) if count < lanes else None
-            x = self.several(number, base, i, count, backwards)
-            largest, total = before()
-            top = x
-            for by in self.doublings():
-                top = vector_math.maximum(e, self.moved(nothing, top, by), top)
-            top = vector_math.maximum(e, largest, top)
-            last = self.moved(largest, top, 1)
-            smaller, rises = _difference(e, x, last), e.compare("gt", x, last)
-            factor, term = e.select(rises, smaller, one), e.select(rises, one, smaller)  # total by factor, and term
-            for by in self.doublings():
-                term = e.fma(factor, self.moved(zero, term, by), term)
-                factor = e.multiply(factor, self.moved(one, factor, by))
-            state = top, e.fma(factor, total, term)
-            e.store(_logarithm(e, state), out, e.plus(base, i))
-            e.mask = None
+            with e.masked(mask_of(count, lanes) if count < lanes else None):
+                x = self.several(number, base, i, count, backwards)
+                largest, total = before()
+                top = x
+                for by in self.doublings():
+                    top = vector_math.maximum(e, self.moved(nothing, top, by), top)
+                top = vector_math.maximum(e, largest, top)
+                last = self.moved(largest, top, 1)
+                smaller, rises = _difference(e, x, last), e.compare("gt", x, last)
+                factor, term = e.select(rises, smaller, one), e.select(rises, one, smaller)  # total by factor, and term
+                for by in self.doublings():
+                    term = e.fma(factor, self.moved(zero, term, by), term)
+                    factor = e.multiply(factor, self.moved(one, factor, by))
+                state = top, e.fma(factor, total, term)
+                e.store(_logarithm(e, state), out, e.plus(base, i))
             self.carry_on(tuple([e.shuffle(x, None, [lanes - 1] * lanes) for x in state]))
             e.known = {}
 
@@ -265,25 +263,24 @@ class RunningWriter:
         before: Callable[[], State] | None = None
 
         def some(i: str, count: int) -> None:
-            e.mask = mask_of(count, lanes) if count < lanes else None
-            given = [
-                e.transposed([self.several(number, base, i, count, back) for base in bases])
-                for number, back in runs.reads
-            ]
-            nonlocal before
-            state, made = () if before is None else before(), []
-            for k in range(count):
-                xs = [operand[k] for operand in given]
-                state = self.formula.step(e, state, *xs) if state else self.formula.start(e, xs[-1])
-                made.append(self.formula.result(e, state))
-                e.known = {}
-            if before is None:
-                before = self.carry(state)
-            else:
-                self.carry_on(state)
-            for base, line in zip(bases, e.transposed([*made, *made[:1] * (lanes - count)]), strict=True):
-                e.store(line, out, e.plus(base, i))
-            e.mask = None
+            with e.masked(mask_of(count, lanes) if count < lanes else None):
+                given = [
+                    e.transposed([self.several(number, base, i, count, back) for base in bases])
+                    for number, back in runs.reads
+                ]
+                nonlocal before
+                state, made = () if before is None else before(), []
+                for k in range(count):
+                    xs = [operand[k] for operand in given]
+                    state = self.formula.step(e, state, *xs) if state else self.formula.start(e, xs[-1])
+                    made.append(self.formula.result(e, state))
+                    e.known = {}
+                if before is None:
+                    before = self.carry(state)
+                else:
+                    self.carry_on(state)
+                for base, line in zip(bases, e.transposed([*made, *made[:1] * (lanes - count)]), strict=True):
+                    e.store(line, out, e.plus(base, i))
 
         n = runs.length
         some("0", min(n, lanes))

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adjoint.compiler.loops import butterflies
+from adjoint.compiler.loops import butterflies, complex_math
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ITEMSIZE, Complex, Emitter, Value, lanes_for, mask_of
-from adjoint.compiler.tables import PARAMETERS, Arguments, Inputs, Start
+from adjoint.compiler.tables import Arguments, Inputs, Start
 from adjoint.compiler.targets.llvm import ELEMENT, PART
 from adjoint.compiler.targets.target import tuning
 
@@ -89,7 +89,7 @@ class TransformWriter:
                 self.block_of_rows(block)
             else:
                 self.block_of_columns(block)
-        return [e.function("unit", PARAMETERS, False, self.inputs.body)]
+        return [self.inputs.function("unit")]
 
     def array(self, number: int, offset: str, real: bool) -> str:
         """Where an array's elements from an offset on are."""
@@ -123,7 +123,7 @@ class TransformWriter:
             lines = [self.e.load(row, at, self.part, 1) for row in sources]
             for k, value in enumerate(self.e.transposed(lines)[:count]):
                 place = self.e.times(self.e.plus(at, k), apart * self.lanes)
-                with self.unmasked():
+                with self.e.masked(None):
                     self.e.store(value, self.memory, place)
 
         self.over(size, some)
@@ -132,7 +132,7 @@ class TransformWriter:
         """Back again."""
 
         def some(at: str, count: int) -> None:
-            with self.unmasked():
+            with self.e.masked(None):
                 places = [self.e.times(self.e.plus(at, k), self.lanes) for k in range(count)]
                 lines = [self.e.load(self.other, place, self.part, 1) for place in places]
             lines += [lines[0]] * (self.lanes - count)
@@ -148,16 +148,8 @@ class TransformWriter:
             with self.e.loop("0", str(whole), self.lanes) as at:
                 body(at, self.lanes)
         if rest:
-            self.e.mask = mask_of(rest, self.lanes)
-            body(self.e.plus("0", whole), rest)
-            self.e.mask = None
-
-    def unmasked(self) -> ExitStack:
-        """Without the mask for a while."""
-        before, self.e.mask = self.e.mask, None
-        stack = ExitStack()
-        stack.callback(lambda: setattr(self.e, "mask", before))
-        return stack
+            with self.e.masked(mask_of(rest, self.lanes)):
+                body(self.e.plus("0", whole), rest)
 
     # Lines that lie side by side
 
@@ -208,15 +200,12 @@ class TransformWriter:
             self.passes(real_source if lines.real else complex_source, complex_sink)
 
     def load(self, pointer: str, mask: int = 0, offset: int = 0) -> Value:
-        self.e.mask = self.masks[mask]
-        found = self.e.load(pointer, str(offset), self.part, 1)
-        self.e.mask = None
-        return found
+        with self.e.masked(self.masks[mask]):
+            return self.e.load(pointer, str(offset), self.part, 1)
 
     def store(self, x: Value, pointer: str, mask: int = 0, offset: int = 0) -> None:
-        self.e.mask = self.masks[mask]
-        self.e.store(x, pointer, str(offset))
-        self.e.mask = None
+        with self.e.masked(self.masks[mask]):
+            self.e.store(x, pointer, str(offset))
 
     def load_complex(self, pointer: str) -> Complex:
         """Numbers side by side, their parts taken apart."""
@@ -268,7 +257,7 @@ class TransformWriter:
         by = self.scale if kind == "fft" else 1.0
 
         def taken(k: str, x: Complex) -> None:
-            x = butterflies.scaled(self.e, x, by)
+            x = complex_math.scaled(self.e, x, by)
             sink(k, butterflies.exchanged(x) if self.inverse else x)
 
         inner, into = self.from_memory(self.memory), self.to_memory(self.memory)
@@ -332,19 +321,19 @@ class TransformWriter:
         first = Complex(e.add(ends.re, ends.im), zero, ends.dtype)
         last = Complex(e.subtract(ends.re, ends.im), zero, ends.dtype)
         if m % 2 == 0:
-            middle = butterflies.scaled(e, butterflies.conjugate(e, source(str(m // 2))), by)
+            middle = complex_math.scaled(e, complex_math.conjugate(e, source(str(m // 2))), by)
         if m > 2:
             table = self.table(np.arange(m // 2 + m % 2), self.lines.length)
             with e.loop("1", str(m // 2 + m % 2), 1) as k:
                 other = e.index("sub", str(m), k)
-                a, c = source(k), butterflies.conjugate(e, source(other))
-                even = butterflies.scaled(e, butterflies.add(e, a, c), 0.5 * by)
-                odd = butterflies.scaled(e, butterflies.turned(e, butterflies.subtract(e, a, c)), 0.5 * by)
+                a, c = source(k), complex_math.conjugate(e, source(other))
+                even = complex_math.scaled(e, complex_math.add(e, a, c), 0.5 * by)
+                odd = complex_math.scaled(e, butterflies.turned(e, complex_math.subtract(e, a, c)), 0.5 * by)
                 odd = butterflies.multiply(e, odd, *self.twiddle(table, k))
-                sink(k, butterflies.add(e, even, odd))
-                sink(other, butterflies.conjugate(e, butterflies.subtract(e, even, odd)))
-        sink("0", butterflies.scaled(e, first, by))
-        sink(str(m), butterflies.scaled(e, last, by))
+                sink(k, complex_math.add(e, even, odd))
+                sink(other, complex_math.conjugate(e, complex_math.subtract(e, even, odd)))
+        sink("0", complex_math.scaled(e, first, by))
+        sink(str(m), complex_math.scaled(e, last, by))
         if m % 2 == 0:
             sink(str(m // 2), middle)
 
@@ -355,21 +344,21 @@ class TransformWriter:
         by = self.scale
 
         def put(k: str, x: Complex) -> None:
-            sink(k, butterflies.exchanged(butterflies.scaled(e, x, by)))
+            sink(k, butterflies.exchanged(complex_math.scaled(e, x, by)))
 
         first, last = source("0"), source(str(m))
         ends = Complex(e.add(first.re, last.re), e.subtract(first.re, last.re), first.dtype)
         if m % 2 == 0:
-            middle = butterflies.scaled(e, butterflies.conjugate(e, source(str(m // 2))), 2.0)
+            middle = complex_math.scaled(e, complex_math.conjugate(e, source(str(m // 2))), 2.0)
         if m > 2:
             table = self.table(np.arange(m // 2 + m % 2), self.lines.length)
             with e.loop("1", str(m // 2 + m % 2), 1) as k:
                 other = e.index("sub", str(m), k)
-                a, c = source(k), butterflies.conjugate(e, source(other))
+                a, c = source(k), complex_math.conjugate(e, source(other))
                 re, im = self.twiddle(table, k)
                 even, odd = (
-                    butterflies.add(e, a, c),
-                    butterflies.multiply(e, butterflies.subtract(e, a, c), re, e.negative(im)),
+                    complex_math.add(e, a, c),
+                    butterflies.multiply(e, complex_math.subtract(e, a, c), re, e.negative(im)),
                 )
                 # even + i odd, and of the other one conj(even) + i conj(odd)
                 put(k, Complex(e.subtract(even.re, odd.im), e.add(even.im, odd.re), a.dtype))

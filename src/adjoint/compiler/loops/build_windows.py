@@ -9,65 +9,39 @@ from typing import Any
 from adjoint.compiler.fuse import images
 from adjoint.compiler.fuse.kinds import Window
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value, lanes_for
+from adjoint.compiler.loops.build import ITEMSIZE, Value, lanes_for
 from adjoint.compiler.loops.build_cells import Cell, Cells, largest, within
-from adjoint.compiler.loops.build_products import RANGE, write_call
-from adjoint.compiler.tables import PARAMETERS, Arguments, Function, Inputs, Key, Shared, Start
-from adjoint.compiler.targets.llvm import memory
+from adjoint.compiler.loops.build_products import write_call
+from adjoint.compiler.loops.ranges import RangeWriter
+from adjoint.compiler.tables import Arguments, Shared
 from adjoint.compiler.targets.target import tuning
 from adjoint.runtime import onednn
 from adjoint.shapes import size_of
 
 
-class WindowWriter:
-    """What writers of windows share: where arrays are, and the range of images."""
+class WindowWriter(RangeWriter):
+    """What writers of windows share: the range of images."""
 
     def __init__(self, window: Window, name: str, arguments: Arguments, bits: int, cells: Cells | None) -> None:
-        self.window = window
         self.cells = cells  # what is made of the result, or what a pool reads
-        self.step = window.step
-        self.name = name
-        self.arguments = arguments
-        self.bits = bits
-        self.begin(1)
-        self.start: list[L.Function] = []
-        self.start_chunks, self.start_time = 1, 0.0
-        self.packs_for_all: str | None = None  # see products.BatchWriter
-        self.finish: list[L.Function] = []
-        self.rows = (
-            window.shape[0] if window.step.op.name != "convolution_weight_gradient" else window.reads[0].shape[0]
-        )
+        super().__init__(window.step, window.tile, name, arguments)
+        self.window, self.bits = window, bits
+        self.kind = self.step.op.name
+        self.rows = window.shape[0] if self.kind != "convolution_weight_gradient" else window.reads[0].shape[0]
         self.row_elements = size_of(window.shape[1:])
-
-    def pointer(self, key: Key | int) -> str:
-        """The pointer to a place or, with a key, to what it stands for."""
-        return self.inputs.pointer(Start(key, 0) if type(key) is int else key)  # type: ignore[arg-type]
 
     def begin(self, lanes: int) -> None:
         """Begin a function."""
-        self.e = Emitter(lanes)
-        self.inputs = Inputs(self.e, self.arguments)
+        super().begin(lanes)
         if self.cells is not None:
             self.cells.begin(self.e, self.inputs)
 
     def number(self, value: int, *role: Any) -> str:
-        """A number that follows from the window's extents, by what it is."""
         return self.inputs.number(value, (self.name, *role), abs(value))
-
-    def move(self, pointer: str, offset: str, element: str = "float") -> str:
-        return self.e.at(pointer, offset, element)
 
     def read(self, k: int) -> str:
         """An input's first element."""
         return self.pointer(self.window.reads[k].root)
-
-    def result(self) -> str:
-        """Where the result's first element is, or would be if a tile began with it."""
-        element = memory(self.step.type.dtype.name)
-        if self.window.tile is None:
-            return self.pointer(self.step.output)
-        tile = self.move(self.e.entry("%own", 0), self.number(self.window.tile, "tile"), "i8")
-        return self.move(tile, self.e.times("%lo", self.number(-self.row_elements, "-row")), element)
 
     def tiles(self, tile: int, write: Callable[[str, int], None]) -> None:
         """Call `write` with the first of each tile from %lo to %hi, and how many images there are in it."""
@@ -84,16 +58,6 @@ class WindowWriter:
                 row = conditions.enter_context(e.loop("%lo", stop, self.number(tile, "images of a tile")))
                 write(row, tile)
 
-    def function(self, name: str, parameters: L.Parameters) -> L.Function:
-        return self.e.function(name, parameters, parameters is RANGE, self.prologue())
-
-    def prologue(self) -> list[Any]:
-        """What a function reads at its beginning."""
-        for libm, k in self.e.libm.items():
-            key = Function("C", libm)
-            self.inputs.body.append(L.Array(f"%libm{k}", self.arguments.at(key), key))
-        return self.inputs.body
-
 
 class ConvolutionWriter(WindowWriter):
     """A convolution or one of its gradients, by oneDNN."""
@@ -102,7 +66,6 @@ class ConvolutionWriter(WindowWriter):
         self, window: Window, name: str, arguments: Arguments, bits: int, tile: int | None, cells: Cells | None = None
     ) -> None:
         super().__init__(window, name, arguments, bits, cells)
-        self.kind = self.step.op.name
         to_weights = self.kind == "convolution_weight_gradient"
         shapes = [view.shape for view in window.reads]
         sizes = images.sizes_of(self.kind, self.step.attributes, shapes, window.shape)
@@ -144,7 +107,7 @@ class ConvolutionWriter(WindowWriter):
                 self.call(count, preferred, places)
 
             self.tiles(self.tile, add_up)
-            text = self.function(self.name, RANGE)
+            text = self.function()
             self.write_sum(preferred, plain, buffer)
             return [text]
         source, result = self.read(0), self.result()
@@ -160,13 +123,11 @@ class ConvolutionWriter(WindowWriter):
         if packed:
             self.arguments.share(buffer.purpose, preferred.nbytes)
         self.tiles(self.tile, convolve)
-        text = self.function(self.name, RANGE)
+        text = self.function()
         if packed:
-            before = self.e, self.inputs
-            self.begin(1)
-            self.reorder(plain, preferred, self.read(1), self.pointer(buffer))
-            self.start = [self.function(f"{self.name}.start", PARAMETERS)]
-            self.e, self.inputs = before
+            with self.another():
+                self.reorder(plain, preferred, self.read(1), self.pointer(buffer))
+                self.start = [self.function("start")]
         return [text]
 
     def call(self, count: int, preferred: onednn.Descriptor, places: list[str]) -> None:
@@ -184,22 +145,20 @@ class ConvolutionWriter(WindowWriter):
 
     def write_sum(self, preferred: onednn.Descriptor, plain: onednn.Descriptor, buffer: Shared) -> None:
         """The parts added up in order, and put into the graph's layout."""
-        before, count = (self.e, self.inputs), preferred.nbytes // 4
-        lanes = self.bits // 32
+        count, lanes = preferred.nbytes // 4, self.bits // 32
         while count % lanes:
             lanes //= 2
-        self.begin(lanes)
-        e, parts = self.e, self.pointer(buffer)
-        if self.parts > 1:
-            with e.loop("0", self.number(count, "weights"), lanes) as i:
-                total = e.load(parts, i, "float32", 1)
-                for part in range(1, self.parts):
-                    at = e.plus(i, self.number(part * count, "weights before", part))
-                    total = e.add(total, e.load(parts, at, "float32", 1))
-                e.store(total, parts, i)
-        self.reorder(preferred, plain, parts, self.pointer(self.step.output))
-        self.finish = [self.function(f"{self.name}.finish", PARAMETERS)]
-        self.e, self.inputs = before
+        with self.another(lanes) as e:
+            parts = self.pointer(buffer)
+            if self.parts > 1:
+                with e.loop("0", self.number(count, "weights"), lanes) as i:
+                    total = e.load(parts, i, "float32", 1)
+                    for part in range(1, self.parts):
+                        at = e.plus(i, self.number(part * count, "weights before", part))
+                        total = e.add(total, e.load(parts, at, "float32", 1))
+                    e.store(total, parts, i)
+            self.reorder(preferred, plain, parts, self.pointer(self.step.output))
+            self.finish = [self.function("finish")]
 
 
 class PoolWriter(WindowWriter):
@@ -209,7 +168,7 @@ class PoolWriter(WindowWriter):
         self, window: Window, name: str, arguments: Arguments, bits: int, tile: int | None, cells: Cells | None = None
     ) -> None:
         super().__init__(window, name, arguments, bits, cells)
-        self.kind, self.pool = self.step.op.name, self.step.attributes
+        self.pool = self.step.attributes
         self.channels = window.shape[-1]
         self.dtype = window.dtypes[0]
         self.begin(lanes_for(bits // (8 * ITEMSIZE[self.dtype]), self.channels))
@@ -279,7 +238,7 @@ class PoolWriter(WindowWriter):
                     self.largest_of(result, at, one_by_one, cell)
 
             self.inputs.vectors(self.channels, body, (self.name, "of channels"))
-        return [self.function(self.name, RANGE)]
+        return [self.function()]
 
     @property
     def time(self) -> float:

@@ -22,7 +22,6 @@ from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Value
 from adjoint.compiler.loops.build_cells import Cell, Cells, within
 from adjoint.compiler.loops.build_matmul import Panel, heights_of, panels
-from adjoint.compiler.loops.build_products import RANGE
 from adjoint.compiler.loops.build_windows import ConvolutionWriter
 from adjoint.compiler.loops.matmul_tiles import Kernel
 from adjoint.compiler.loops.winograd_tiles import (
@@ -37,7 +36,7 @@ from adjoint.compiler.loops.winograd_tiles import (
     places,
     to_three,
 )
-from adjoint.compiler.tables import LARGE, PARAMETERS, Arguments, Function, Shared
+from adjoint.compiler.tables import LARGE, Arguments, Function, Shared
 from adjoint.compiler.targets.target import tuning
 
 LINE = 16  # elements of a cache line
@@ -95,9 +94,6 @@ class WinogradWriter(ConvolutionWriter):
         return (-(-self.block * images.room // LINE) | 1) * LINE
 
     # Numbers and pointers
-
-    def scratch(self, offset: int, role: str) -> str:
-        return self.e.at(self.e.entry("%own", 0), self.number(offset, role), "i8")
 
     def extent(self, images: Images, what: str) -> str:
         """A number of images, by its name: channels, rows, columns, room, line (of pixels), image, apart."""
@@ -164,17 +160,17 @@ class WinogradWriter(ConvolutionWriter):
             self.blocks(count, lambda first, tiles: self.backward(left, right, sums, first, tiles))
 
         self.tiles(self.tile, convolve)
-        functions = [self.function(self.name, RANGE)]
+        functions = [self.function()]
         if self.cells is not None:
             functions.append(self.results_by_cells(self.cells))
         self.begin(self.lanes)
         if self.adds_up:
             self.extents = self.add_extents()
             self.transform_back(self.pointer(transformed))
-            self.finish = [self.function(f"{self.name}.finish", PARAMETERS)]
+            self.finish = [self.function("finish")]
         else:
             self.transform_weights(self.read(1), self.pointer(transformed))
-            self.start = [self.function(f"{self.name}.start", PARAMETERS)]
+            self.start = [self.function("start")]
             self.start_chunks = self.made.room // self.lanes
             self.start_time = 2.0 * self.weights_room
         return functions
@@ -199,7 +195,7 @@ class WinogradWriter(ConvolutionWriter):
     def forward(self, images: str, weights: str, results: str, first: str, count: int, image: str) -> None:
         """A block of tiles of a convolution, counted from an image on."""
         e = self.e
-        left, right = self.scratch(self.left, "place of pixels"), self.scratch(self.right, "place of results")
+        left, right = self.own(self.left, "place of pixels"), self.own(self.right, "place of results")
         self.on_block("pixels", images, left, images, first, self.counted(count))
         k, heights = self.source.channels, dict(tuning().heights)
         items: list[int | Function] = [len(self.panels)]
@@ -257,7 +253,7 @@ class WinogradWriter(ConvolutionWriter):
             return finish
 
         Block(e, Kernel("winograd_results", "float32", masked=made.room != made.channels)).results(begin)
-        return e.function(f"{self.name}.results", (*BLOCK, ("i64", "%image")), True, self.prologue())
+        return self.inputs.function(f"{self.name}.results", (*BLOCK, ("i64", "%image")), True)
 
     def call_tiles(
         self, items: list[int | Function], a: str, b: str, c: str, by: str, k: str, sums: str, again: str
@@ -287,7 +283,7 @@ class WinogradWriter(ConvolutionWriter):
     def transform_weights(self, weights: str, target: str) -> None:
         """G g Gᵀ of all weights, a vector of what is made at a time, put into panels as the products read them."""
         e, source, made = self.e, self.source, self.made
-        strip = self.scratch(
+        strip = self.own(
             self.arguments.reserve((TAPS * source.channels + self.lanes) * self.lanes * 4), "place of taps"
         )
         turn, taps = self.pointer(self.kernel("turn")), self.number(TAPS * source.channels, "taps")
@@ -324,7 +320,7 @@ class WinogradWriter(ConvolutionWriter):
     def backward(self, images: str, cotangents: str, sums: str, first: str, count: int) -> None:
         """Add up a block of tiles."""
         e, source, made = self.e, self.source, self.made
-        left, right = self.scratch(self.left, "place of pixels"), self.scratch(self.right, "place of cotangents")
+        left, right = self.own(self.left, "place of pixels"), self.own(self.right, "place of cotangents")
         self.on_block("pixels", images, left, images, first, self.counted(count))
         self.on_block("cotangents", cotangents, right, images, first, self.counted(count))
         heights = dict(tuning().heights)
@@ -350,7 +346,7 @@ class WinogradWriter(ConvolutionWriter):
         step, of_place = self.number(taps, "taps"), self.number(self.weights_room, "weights of a place")
         self.add_parts(sums)
         turns = made.room == made.channels and taps % self.lanes == 0
-        strip = self.scratch(self.arguments.reserve(taps * self.lanes * 4), "place of taps")
+        strip = self.own(self.arguments.reserve(taps * self.lanes * 4), "place of taps")
         turn = self.pointer(self.kernel("turn")) if turns else ""
         with e.loop("0", self.extent(made, "room"), self.lanes) as column:
             mask = None if turns else e.below(e.index("sub", self.extent(made, "channels"), column))
@@ -364,9 +360,8 @@ class WinogradWriter(ConvolutionWriter):
                     if turns:
                         e.store(value, strip, e.times(e.plus(e.times(k, TAPS), tap), self.lanes))
                     else:
-                        e.mask = mask
-                        e.store(value, result, e.plus(e.times(column, step), e.plus(e.times(k, TAPS), tap)), apart)
-                        e.mask = None
+                        with e.masked(mask):
+                            e.store(value, result, e.plus(e.times(column, step), e.plus(e.times(k, TAPS), tap)), apart)
             if turns:
                 lanes = str(self.lanes)
                 with e.loop("0", step, self.lanes) as first:

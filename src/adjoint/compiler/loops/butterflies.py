@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.compiler.loops.build import Complex, Emitter, Value
+from adjoint.compiler.loops.complex_math import add, subtract
 
 
 def factors_of(n: int) -> list[int] | None:
@@ -42,14 +43,6 @@ def roots_of_unity(k: Any, n: int) -> Any:
     return [sum([np.where(quarters == q, turns[q][part], 0) for q in range(4)]) for part in (0, 1)]
 
 
-def add(e: Emitter, a: Complex, b: Complex) -> Complex:
-    return Complex(e.add(a.re, b.re), e.add(a.im, b.im), a.dtype)
-
-
-def subtract(e: Emitter, a: Complex, b: Complex) -> Complex:
-    return Complex(e.subtract(a.re, b.re), e.subtract(a.im, b.im), a.dtype)
-
-
 def turned(e: Emitter, a: Complex) -> Complex:
     """-i a."""
     return Complex(a.im, e.negative(a.re), a.dtype)
@@ -59,15 +52,6 @@ def multiply(e: Emitter, a: Complex, re: Value, im: Value) -> Complex:
     """a (re + i im), each part by a multiplication and a fused one."""
     real = e.fma(a.re, re, e.negative(e.multiply(a.im, im)))
     return Complex(real, e.fma(a.re, im, e.multiply(a.im, re)), a.dtype)
-
-
-def scaled(e: Emitter, a: Complex, by: float) -> Complex:
-    """a times a number."""
-    return a if by == 1 else Complex(e.multiply(a.re, by), e.multiply(a.im, by), a.dtype)
-
-
-def conjugate(e: Emitter, a: Complex) -> Complex:
-    return Complex(a.re, e.negative(a.im), a.dtype)
 
 
 def exchanged(a: Complex) -> Complex:

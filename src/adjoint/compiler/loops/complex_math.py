@@ -12,28 +12,37 @@ from typing import Any
 from adjoint.compiler.loops.build import Complex, Emitter, Value
 
 
-def _zero(e: Emitter, a: Complex) -> Value:
+def is_zero(e: Emitter, a: Complex) -> Value:
     return e.both(e.compare("eq", a.re, 0.0), e.compare("eq", a.im, 0.0))
 
 
-def _add(e: Emitter, attributes: Any, dtype: str, a: Complex, b: Complex) -> Complex:
-    return Complex(e.add(a.re, b.re), e.add(a.im, b.im), dtype)
+def add(e: Emitter, a: Complex, b: Complex) -> Complex:
+    return Complex(e.add(a.re, b.re), e.add(a.im, b.im), a.dtype)
 
 
-def _subtract(e: Emitter, attributes: Any, dtype: str, a: Complex, b: Complex) -> Complex:
-    return Complex(e.subtract(a.re, b.re), e.subtract(a.im, b.im), dtype)
+def subtract(e: Emitter, a: Complex, b: Complex) -> Complex:
+    return Complex(e.subtract(a.re, b.re), e.subtract(a.im, b.im), a.dtype)
 
 
-def _multiply(e: Emitter, attributes: Any, dtype: str, a: Complex, b: Complex) -> Complex:
+def conjugate(e: Emitter, a: Complex) -> Complex:
+    return Complex(a.re, e.negative(a.im), a.dtype)
+
+
+def scaled(e: Emitter, a: Complex, by: float) -> Complex:
+    """a times a number."""
+    return a if by == 1 else Complex(e.multiply(a.re, by), e.multiply(a.im, by), a.dtype)
+
+
+def multiply(e: Emitter, a: Complex, b: Complex) -> Complex:
     real = e.subtract(e.multiply(a.re, b.re), e.multiply(a.im, b.im))
-    return Complex(real, e.add(e.multiply(a.re, b.im), e.multiply(a.im, b.re)), dtype)
+    return Complex(real, e.add(e.multiply(a.re, b.im), e.multiply(a.im, b.re)), a.dtype)
 
 
-def _scale(e: Emitter, attributes: Any, dtype: str, a: Complex, b: Complex) -> Complex:
-    return e.choose_complex(e.either(_zero(e, a), _zero(e, b)), 0.0, _multiply(e, None, dtype, a, b))
+def scale(e: Emitter, a: Complex, b: Complex) -> Complex:
+    return e.choose_complex(e.either(is_zero(e, a), is_zero(e, b)), 0.0, multiply(e, a, b))
 
 
-def _divide(e: Emitter, attributes: Any, dtype: str, a: Complex, b: Complex) -> Complex:
+def divide(e: Emitter, a: Complex, b: Complex) -> Complex:
     """By Smith's rule (Comm. ACM 5 (1962), 435), as NumPy does: nothing overflows on the way."""
     flat = e.compare("ge", e.absolute(b.re), e.absolute(b.im))
     large, small = e.select(flat, b.re, b.im), e.select(flat, b.im, b.re)
@@ -42,16 +51,16 @@ def _divide(e: Emitter, attributes: Any, dtype: str, a: Complex, b: Complex) -> 
     first, second = e.select(flat, a.re, a.im), e.select(flat, a.im, a.re)
     turn = e.subtract(second, e.multiply(first, ratio))
     real = e.multiply(e.add(first, e.multiply(second, ratio)), scale)
-    found = Complex(real, e.multiply(e.select(flat, turn, e.negative(turn)), scale), dtype)
+    found = Complex(real, e.multiply(e.select(flat, turn, e.negative(turn)), scale), a.dtype)
     nothing = e.absolute(b.re)
-    return e.choose_complex(_zero(e, b), Complex(e.divide(a.re, nothing), e.divide(a.im, nothing), dtype), found)
+    return e.choose_complex(is_zero(e, b), Complex(e.divide(a.re, nothing), e.divide(a.im, nothing), a.dtype), found)
 
 
-def _safe_divide(e: Emitter, attributes: Any, dtype: str, u: Complex, b: Complex) -> Complex:
-    return e.choose_complex(_zero(e, u), 0.0, _divide(e, None, dtype, u, b))
+def safe_divide(e: Emitter, u: Complex, b: Complex) -> Complex:
+    return e.choose_complex(is_zero(e, u), 0.0, divide(e, u, b))
 
 
-def _abs(e: Emitter, attributes: Any, dtype: str, a: Complex) -> Value:
+def absolute(e: Emitter, a: Complex) -> Value:
     """The larger part by √(1 + (smaller / larger)²): neither overflows nor underflows."""
     x, y = e.absolute(a.re), e.absolute(a.im)
     bigger = e.compare("gt", y, x)
@@ -63,44 +72,37 @@ def _abs(e: Emitter, attributes: Any, dtype: str, a: Complex) -> Value:
     return e.select(infinite, float("inf"), e.select(e.compare("uno", either, either), either, found))
 
 
-def _sign(e: Emitter, attributes: Any, dtype: str, a: Complex) -> Complex:
+def sign(e: Emitter, a: Complex) -> Complex:
     """The number by its absolute value; of an infinite part the sign, of two of them NaN."""
-    size = _abs(e, None, dtype, a)
+    size = absolute(e, a)
     parts, infinite = [], []
     for part in (a.re, a.im):
         ends = e.compare("eq", e.absolute(part), float("inf"))
         one = e.copysign(e.constant(1.0, part.dtype), part)
         parts.append(e.select(ends, one, e.divide(part, size)))
         infinite.append(ends)
-    found = Complex(parts[0], parts[1], dtype)
+    found = Complex(parts[0], parts[1], a.dtype)
     undefined = e.both(*infinite)
     found = e.choose_complex(undefined, complex(float("nan"), float("nan")), found)
-    return e.choose_complex(_zero(e, a), 0.0, found)
+    return e.choose_complex(is_zero(e, a), 0.0, found)
 
 
 def _power_constant(e: Emitter, exponent: Any, dtype: str, a: Complex) -> Complex:
-    square = _multiply(e, None, dtype, a, a)
-    return square if exponent == 2 else _multiply(e, None, dtype, square, a)
+    square = multiply(e, a, a)
+    return square if exponent == 2 else multiply(e, square, a)
 
 
-def _astype(e: Emitter, attributes: Any, dtype: str, a: Any) -> Any:
-    return e.cast(a, dtype)
+def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda e, attributes, dtype, *inputs: function(e, *inputs)
 
 
 FORMULAS: dict[str, Callable[..., Any]] = {
-    "add": _add,
-    "subtract": _subtract,
-    "multiply": _multiply,
-    "scale": _scale,
-    "divide": _divide,
-    "safe_divide": _safe_divide,
-    "abs": _abs,
-    "astype": _astype,
+    "add": _plain(add), "subtract": _plain(subtract), "multiply": _plain(multiply), "scale": _plain(scale),
+    "divide": _plain(divide), "safe_divide": _plain(safe_divide), "abs": _plain(absolute), "sign": _plain(sign),
+    "conj": _plain(conjugate), "power_constant": _power_constant,  # 2 and 3
+    "astype": lambda e, attributes, dtype, a: e.cast(a, dtype),
     "negative": lambda e, attributes, dtype, a: Complex(e.negative(a.re), e.negative(a.im), dtype),
-    "conj": lambda e, attributes, dtype, a: Complex(a.re, e.negative(a.im), dtype),
-    "sign": _sign,
-    "power_constant": _power_constant,  # 2 and 3
     "real": lambda e, attributes, dtype, a: a.re,
     "imag": lambda e, attributes, dtype, a: a.im,
     "where": lambda e, attributes, dtype, c, a, b: e.choose_complex(c, a, b),
-}
+}  # fmt: skip

@@ -14,6 +14,7 @@ from typing import Any
 from adjoint.compiler.loops import complex_math, inverse_math, power_math, special_math, vector_math
 from adjoint.compiler.loops.build import BYTES, ITEMSIZE, Emitter, Value
 from adjoint.graph import PRIMITIVES
+from adjoint.plan.plan import Step
 
 Formula = Callable[..., Value]
 
@@ -226,6 +227,13 @@ def is_complex(result: str, inputs: Iterable[str]) -> bool:
 def formula_of(name: str, result: str, inputs: Iterable[str]) -> Formula | None:
     """The formula of a primitive for dtypes; None where it is a movement, which passes its input on."""
     return complex_math.FORMULAS.get(name) if is_complex(result, inputs) else lowered(name)
+
+
+def computed(e: Emitter, step: Step, inputs: Sequence[Value]) -> Value:
+    """What a step makes of its inputs; a movement passes its one on."""
+    dtype = step.type.dtype.name
+    formula = formula_of(step.op.name, dtype, [x.dtype for x in inputs])
+    return inputs[0] if formula is None else formula(e, step.attributes, dtype, *inputs)
 
 
 def applied(e: Emitter, name: str, attributes: Any, dtype: str, *inputs: Value) -> Value:

@@ -93,10 +93,8 @@ def _tile(e: Emitter, kernel: Kernel) -> L.Parameters:
     mask = e.below("%columns") if kernel.masked else None
 
     def load(pointer: str, v: int) -> Value:
-        e.mask = mask if v == vectors - 1 else None
-        value = e.load(pointer, str(v * e.lanes), dtype, 1)
-        e.mask = None
-        return value
+        with e.masked(mask if v == vectors - 1 else None):
+            return e.load(pointer, str(v * e.lanes), dtype, 1)
 
     sums = [e.variable(e.constant(0, dtype)) for _ in range(rows * vectors)]
     a_step = {"steps": "1", "rows": str(rows)}.get(kernel.together, "%a_step")
@@ -136,9 +134,8 @@ def _tile(e: Emitter, kernel: Kernel) -> L.Parameters:
             for v in range(vectors):
                 total = e.get(sums[r * vectors + v], dtype)
                 total = e.add(total, load(c.get(), v)) if added else total
-                e.mask = mask if v == vectors - 1 else None
-                e.store(total, c.get(), str(v * e.lanes))
-                e.mask = None
+                with e.masked(mask if v == vectors - 1 else None):
+                    e.store(total, c.get(), str(v * e.lanes))
             c.advance("%c_row")
 
     again = e.choose("%again", "1", "0")
@@ -190,29 +187,13 @@ def _turn(e: Emitter, kernel: Kernel) -> L.Parameters:
     target = Pointer(e, dtype, "%target")
 
     with e.loop("0", "%k", e.lanes) as at:
-        e.mask = e.below(e.index("sub", "%k", at))
-        values = [e.load(row, at, dtype, 1) for row in rows]
-        e.mask = None
-        for value in _transposed(e, values):
+        with e.masked(e.below(e.index("sub", "%k", at))):
+            values = [e.load(row, at, dtype, 1) for row in rows]
+        for value in e.transposed(values):
             e.store(value, target.get(), "0")
             target.advance("%width")
     return (("ptr noalias", "%source"), ("i64", "%step"), ("ptr noalias", "%target"), ("i64", "%width"), ("i64", "%k"),
             ("i64", "%columns"))  # fmt: skip
-
-
-def _transposed(e: Emitter, values: list[Value]) -> list[Value]:
-    """As many vectors as they have lanes, transposed: blocks of half the size change places, then halves of those."""
-    lanes, values = e.lanes, list(values)
-
-    size = lanes // 2
-    while size:
-        low = [lane + lanes - size if lane & size else lane for lane in range(lanes)]
-        high = [lane + lanes if lane & size else lane + size for lane in range(lanes)]
-        for k in [k for k in range(lanes) if not k & size]:
-            a, b = values[k], values[k + size]
-            values[k], values[k + size] = e.shuffle(a, b, low), e.shuffle(a, b, high)
-        size //= 2
-    return values
 
 
 TURNED = ("float32", "float64", "int32", "int64", "uint32", "uint64")  # dtypes whose blocks are turned in registers
@@ -234,16 +215,15 @@ def _across(e: Emitter, kernel: Kernel) -> L.Parameters:
                 values.append(e.load(line.get(), "0", dtype, 1))
                 line.advance("%step")
             target = Pointer(e, dtype, e.at(into, at, element))
-            for value in _transposed(e, values):
+            for value in e.transposed(values):
                 e.store(value, target.get(), "0")
                 target.advance("%pitch")
     with e.when(e.test("eq", e.choose(square, "1", "0"), 0)):
         apart = e.multiples("%pitch")
-        with e.loop("0", "%rows", lanes) as row, e.loop("0", "%size", 1) as at:
-            e.mask = e.below(e.index("sub", "%rows", row))
+        rows = e.loop("0", "%rows", lanes)
+        with rows as row, e.loop("0", "%size", 1) as at, e.masked(e.below(e.index("sub", "%rows", row))):
             value = e.load("%source", e.plus(row, e.times(at, "%step")), dtype, 1)
             e.store(value, "%target", e.plus(at, e.times(row, "%pitch")), apart)
-            e.mask = None
     return (("ptr noalias", "%source"), ("i64", "%step"), ("ptr noalias", "%target"), ("i64", "%pitch"), ("i64", "%rows"),
             ("i64", "%size"))  # fmt: skip
 
@@ -271,10 +251,12 @@ def _dots(e: Emitter, kernel: Kernel) -> L.Parameters:
         with e.when(e.test("ne", whole, 0)), e.loop("0", whole, SUMS * lanes) as at:
             for number, total in enumerate(sums):
                 accumulate(e.plus(at, number * lanes), total)
-        with e.when(e.test("ne", rest, 0)), e.loop(whole, "%k", lanes) as at:
-            e.mask = e.below(e.index("sub", "%k", at))
+        with (
+            e.when(e.test("ne", rest, 0)),
+            e.loop(whole, "%k", lanes) as at,
+            e.masked(e.below(e.index("sub", "%k", at))),
+        ):
             accumulate(at, sums[0])
-            e.mask = None
         values = [e.get(total, dtype) for total in sums]
         while len(values) > 1:
             values = [e.add(a, b) for a, b in zip(values[::2], values[1::2], strict=True)]

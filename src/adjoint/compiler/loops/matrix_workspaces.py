@@ -112,16 +112,13 @@ class _Stored(Matrix):
 
     def read(self, offset: str, stride: int | str = 1) -> Value:
         """The element in all lanes, whatever the mask: there is room for all of them."""
-        mask, self.e.mask = self.e.mask, None
-        found = self.e.load(self.pointer, offset, self.dtype, stride)
-        self.e.mask = mask
-        return found
+        with self.e.masked(None):
+            return self.e.load(self.pointer, offset, self.dtype, stride)
 
     def write(self, value: Value, offset: str, stride: int | str = 1) -> None:
         """Write an element in all lanes."""
-        mask, self.e.mask = self.e.mask, None
-        self.e.store(value, self.pointer, offset, stride)
-        self.e.mask = mask
+        with self.e.masked(None):
+            self.e.store(value, self.pointer, offset, stride)
 
 
 class Workspace:

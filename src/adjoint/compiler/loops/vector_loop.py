@@ -130,10 +130,9 @@ class VectorLoop:
         if not occurs(rest):
             return
         literal = self.vector.size <= nest.tuning.literal
-        with nullcontext() if literal else e.when(e.test("ne", nest.number(rest, "rest", LARGE), 0)):
-            e.mask = nest.mask_of(rest, self.vector)
+        left = nullcontext() if literal else e.when(e.test("ne", nest.number(rest, "rest", LARGE), 0))
+        with left, e.masked(nest.mask_of(rest, self.vector)):
             self.body(nest.number(whole * e.lanes, "whole", self.vector.size), 0)
-            e.mask = None
 
     def body(self, i: str, copy: int) -> None:
         """One vector, of each of the rows that are gone through together."""

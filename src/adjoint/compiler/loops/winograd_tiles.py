@@ -151,9 +151,8 @@ class Block:
                     for _ in range(3):
                         columns.append(e.plus(columns[-1], step))
                     if edge is None:
-                        e.mask = e.below(rest) if self.masked else None
-                        pixels = [e.load(rows[a], columns[b], "float32", 1) for a in range(4) for b in range(4)]
-                        e.mask = None
+                        with e.masked(e.below(rest) if self.masked else None):
+                            pixels = [e.load(rows[a], columns[b], "float32", 1) for a in range(4) for b in range(4)]
                     else:
                         pixels = self.amid_zeros(rows, columns, edge, rest)
                     self.put(both_ways(e, pixels, of_four), into, channel, "source")
@@ -191,9 +190,8 @@ class Block:
         for a, there in enumerate(edge.down):
             with e.when(there):
                 for b, mask in enumerate(masks):
-                    e.mask = mask
-                    e.set(pixels[4 * a + b], e.load(rows[a], columns[b], "float32", 1))
-                e.mask = None
+                    with e.masked(mask):
+                        e.set(pixels[4 * a + b], e.load(rows[a], columns[b], "float32", 1))
         return [e.get(pixel, "float32") for pixel in pixels]
 
     def put(self, values: list[Value], into: str, offset: str, kind: str) -> None:
@@ -232,9 +230,8 @@ class Block:
                     values = both_ways(e, values, to_two)
                     for value in values:
                         e.set(spoilt, e.fma(value, 0.0, e.get(spoilt, "float32")))
-                e.mask = e.below(rest) if self.masked else None
-                finish(channel, values)
-                e.mask = None
+                with e.masked(e.below(rest) if self.masked else None):
+                    finish(channel, values)
 
             self.vectors("made", vector)
 
@@ -298,13 +295,11 @@ class Block:
                         )
                         with e.when(inside), self.when_a_number(total), e.loop("0", depth, 1) as k:
                             value = e.load_scalar(pixels, e.plus(at, k), "float32")
-                            e.mask = mask
-                            by = e.load("%weights", e.plus(weight, e.times(k, numbers["other"])), "float32", apart)
-                            e.mask = None
+                            with e.masked(mask):
+                                by = e.load("%weights", e.plus(weight, e.times(k, numbers["other"])), "float32", apart)
                             e.set(total, e.fma(value, by, e.get(total, "float32")))
-                    e.mask = mask
-                    e.store(e.get(total, "float32"), results, e.plus(to, channel))
-                    e.mask = None
+                    with e.masked(mask):
+                        e.store(e.get(total, "float32"), results, e.plus(to, channel))
 
                 with e.when(there):
                     self.vectors("made", vector)
@@ -323,10 +318,8 @@ class Block:
                 mask, given = e.below(rest) if self.masked else None, []
                 for pointer, there in outputs:
                     cotangent = e.variable(e.constant(0.0, "float32"))
-                    with ExitStack() if there is None else e.when(there):
-                        e.mask = mask
+                    with ExitStack() if there is None else e.when(there), e.masked(mask):
                         e.set(cotangent, e.load(pointer, channel, "float32", 1))
-                        e.mask = None
                     given.append(e.get(cotangent, "float32"))
                 self.put(both_ways(e, given, from_two), into, channel, "made")
 
@@ -357,15 +350,13 @@ class Block:
                             with e.when(e.test("ult", column, width)):
                                 u = e.load_scalar("%images", e.plus(e.times(e.plus(made, j), outputs), o), "float32")
                                 at = e.plus(e.times(e.plus(read, column), channels), channel)
-                                e.mask = mask
-                                x = e.load("%source", at, "float32", 1)
-                                e.mask = None
+                                with e.masked(mask):
+                                    x = e.load("%source", at, "float32", 1)
                                 e.set(line, e.fma(u, x, e.get(line, "float32")))
                         e.set(total, e.add(e.get(total, "float32"), e.get(line, "float32")))
-                e.mask = mask
-                weight = e.plus(e.times(e.plus(e.times(o, channels), channel), TAPS), e.plus(e.times(a, 3), b))
-                e.store(e.get(total, "float32"), "%target", weight, apart)
-                e.mask = None
+                with e.masked(mask):
+                    weight = e.plus(e.times(e.plus(e.times(o, channels), channel), TAPS), e.plus(e.times(a, 3), b))
+                    e.store(e.get(total, "float32"), "%target", weight, apart)
 
             self.vectors("source", vector)
 

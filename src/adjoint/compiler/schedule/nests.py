@@ -41,30 +41,6 @@ class NestPlan:
         self.lanes = lanes_for(bits // 32 if single else bits // 64, count)
         self.measure()
 
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
-    def lines(self) -> list[str]:
-        """The loops for people: chunks, rows, and what each pass over a row stores, keeps and reduces."""
-        rest = "all at once" if self.chunks == 1 else f"in {self.chunks} chunks of {self.step}"
-        found = [f"rows 0 to {self.extent} {rest}" + (f", {self.tuning.jammed} side by side" if self.jammed else "")]
-        if self.turned:
-            found[0] += f", {self.turned_rows} at a time of what lies across them turned"
-        if self.columns:
-            found[0] += f", {self.columns} at once, whose sums stay in registers"
-        for k, d in enumerate(self.outer):
-            found.append(f"{'  ' * (k + 1)}for axis {d.axis} < {d.size}:")
-        depth = len(self.outer) + 1
-        verbs = {"store": "store", "save": "keep in the cache", "reduce": "reduce to"}
-        for number, actions in enumerate(self.actions):
-            if not actions:
-                continue
-            vector = self.inner[-1]
-            loops = " ".join([f"axis {d.axis} < {d.size}" for d in self.inner]) if vector.axis >= 0 else "one element"
-            found.append(f"{'  ' * depth}pass {number}: for {loops}, {self.lanes} at a time:")
-            found += [f"{'  ' * (depth + 1)}{verbs[kind]} %{slot}" for kind, slot in actions]
-        return found
-
     # What is done in which pass over a row
 
     def inside(self, slot: int) -> bool:

@@ -17,9 +17,10 @@ from typing import Any
 
 from adjoint import _forks
 from adjoint.compiler.extents import Sheet, Unfollowed, Values, plain
+from adjoint.compiler.families import Kindred, Symbols
 from adjoint.compiler.linking import settings
 from adjoint.execution.native.program import TAPE_FROM
-from adjoint.execution.native.relatives import WORTH, Pattern, Symbols, Types, put, taken
+from adjoint.execution.native.relatives import MOST_PATTERNS, WORTH, Pattern, Types, attributes_of, put, taken
 from adjoint.execution.native.remembered import Remembered
 from adjoint.execution.numpy_programs import is_tiny
 from adjoint.graph import ArrayType, Node
@@ -27,18 +28,12 @@ from adjoint.plan.canonical import Canonical
 from adjoint.plan.plan import Plan, build
 from adjoint.primitives.core import FULL
 
-MOST_PATTERNS = 16  # of one structure: with more, most of its graphs seem to be unlike
 MOST_NODES = 1 << 17  # of structures that are remembered
 
 Wanted = tuple[int, ...]
 
 
-def attributes_of(node: Node) -> Any:
-    """What a node's attributes say of what it computes."""
-    return node.attributes if node.op.key is None else node.op.key(node.attributes)
-
-
-class Kin:
+class Kin(Kindred[tuple[Pattern, Plan]]):
     """The graphs of one structure, which the first of them has, of which the same nodes are wanted."""
 
     def __init__(self, c: Canonical, wanted: Wanted) -> None:
@@ -64,9 +59,7 @@ class Kin:
         self.loose: list[int] = []  # those of these nodes whose numbers aren't the same in all graphs
         self.note_places(c)
         self.hold()
-        self.first = self.joined(c, self.own)
-        self.varying: set[int] = set()
-        self.patterns: list[tuple[Pattern, Plan]] = []
+        super().__init__(self.joined(c, self.own))
         self.reason = ""
 
     def note_places(self, c: Canonical) -> None:
@@ -133,18 +126,13 @@ class Kin:
 
     def stamped(self, c: Canonical, numbers: Values) -> Plan | None:
         """The plan of one of these graphs, with its program, if a pattern serves it."""
-        for k, (pattern, plan) in enumerate(self.patterns):
-            results = pattern.followed.results(numbers)
-            if results is not None:
-                if k:  # likely to serve the next one, too
-                    self.patterns.insert(0, self.patterns.pop(k))
-                return _with_program(pattern, plan, c, results)
-        return None
+        found = self.serving(numbers)
+        return None if found is None else _with_program(*found[0], c, found[1])
 
     def followed(self, c: Canonical, numbers: Values) -> Plan | None:
         """The plan of one of these graphs, from which a pattern is made."""
-        self.varying.update([k for k, (a, b) in enumerate(zip(self.first, numbers, strict=True)) if a != b])
-        if self.reason or not self.varying or len(self.patterns) >= MOST_PATTERNS:
+        self.met(numbers)
+        if self.reason or not self.varying or len(self.known) >= MOST_PATTERNS:
             return None
         own = build(c, self.wanted, False)
         own.ordered = False
@@ -167,7 +155,7 @@ class Kin:
         own.asked = c.order[0].site, c.order[0].offset
         own.price = math.inf
         own.steps = []
-        self.patterns.insert(0, (pattern, own))
+        self.known.insert(0, (pattern.followed, (pattern, own)))
         found = _with_program(pattern, own, c, pattern.results)
         found.program.patterned = True  # type: ignore[union-attr]
         return found
@@ -201,7 +189,7 @@ def _is_like(plan: Plan, own: Plan) -> bool:
     """Whether a plan with sizes is a graph's own."""
 
     def described(p: Plan) -> Any:
-        steps = [(step.op, plain(_own_attributes(step)), step.inputs, step.output) for step in p.steps]
+        steps = [(step.op, plain(attributes_of(step)), step.inputs, step.output) for step in p.steps]
         types = [(t.dtype, plain(t.shape)) for t in p.types]
         constants = [(slot, array.dtype, array.tobytes()) for slot, array in p.constants.items()]
         rest = (p.outputs, p.checked, p.always_masked, p.has_masked, p.has_products, p.forgotten)
@@ -213,10 +201,6 @@ def _is_like(plan: Plan, own: Plan) -> bool:
 def _is_interpreted(plan: Plan) -> bool:
     """Whether the machine for tiny arrays may take a plan."""
     return len(plan.steps) >= TAPE_FROM and is_tiny(plan)
-
-
-def _own_attributes(step: Any) -> Any:
-    return step.attributes if step.op.key is None else step.op.key(step.attributes)
 
 
 def _with_program(pattern: Pattern, plan: Plan, c: Canonical, results: Any) -> Plan:

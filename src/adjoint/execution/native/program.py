@@ -12,7 +12,7 @@ import numpy as np
 from adjoint.compiler import calls
 from adjoint.compiler.fuse.donation import is_lendable, overwritable
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Factors, Host, Move, Nest, Product, Running, Scan, Several, Transform, Window
+from adjoint.compiler.fuse.kinds import Factors, Host, Nest, Scan, Transform, Window
 from adjoint.compiler.linking import Linker, function_address, linked
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import BYTES
@@ -141,20 +141,9 @@ class Outline:
         """The unit that makes each array, for those that native code makes."""
         produced: dict[int, int] = {}
         for index, unit in enumerate(self.fusion.units):
-            made = unit.made if isinstance(unit, Nest) else [unit]
-            for window in made:
-                if isinstance(window, Window) and window.positions:
-                    produced[window.positions.output] = index
-            if isinstance(unit, Nest):
-                for slot in (*unit.stored, *[p.step.output for p in unit.made]):
-                    if slot not in unit.tiles:
-                        produced[slot] = index
-            elif isinstance(unit, Several):
-                produced.update(dict.fromkeys(unit.outputs, index))
-            elif isinstance(unit, Transform):  # later ones work in place
-                produced.setdefault(unit.step.output, index)
-            elif isinstance(unit, Product | Window | Move | Running):
-                produced[unit.step.output] = index
+            if not isinstance(unit, Host):
+                for slot in unit.outputs:  # later transforms work in place
+                    produced.setdefault(slot, index)
         return produced
 
     def whole_root(self, slot: int) -> int | None:

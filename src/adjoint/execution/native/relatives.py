@@ -11,14 +11,14 @@ from __future__ import annotations
 import copy
 import os
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from adjoint import _forks
-from adjoint.compiler.extents import Sheet, Size, Unfollowed, Values, holds_sizes, plain
-from adjoint.compiler.families import Followed, follows, structure_of
+from adjoint.compiler.extents import Sheet, Unfollowed, Values, holds_sizes, plain
+from adjoint.compiler.families import Followed, Kindred, Symbols, follows, structure_of
 from adjoint.compiler.fuse.kinds import Host, View
 from adjoint.compiler.linking import Kernel, Linker, Request, find_requested, introduce, keys_of, settings
 from adjoint.compiler.pipeline import lowered
@@ -26,7 +26,7 @@ from adjoint.compiler.tables import Start
 from adjoint.dtypes import DType
 from adjoint.execution.native.program import Native, Outline, compile_nests, machine_for
 from adjoint.execution.native.remembered import Remembered
-from adjoint.graph import ArrayType, array_type
+from adjoint.graph import ArrayType, Node, array_type
 from adjoint.machine.machine import NumberMachine
 from adjoint.machine.tape import Tape
 from adjoint.plan.hashed import Hashed
@@ -55,7 +55,7 @@ def describe(plan: Plan) -> Description | None:
     shapes = list(map(SHAPE, types))
     ops, own, _, _, inputs, slots, _ = zip(*steps, strict=True)
     try:
-        attributes = [None if x is None else taken(_attributes(steps[k]), numbers) for k, x in enumerate(own)]
+        attributes = [None if x is None else taken(attributes_of(steps[k]), numbers) for k, x in enumerate(own)]
     except Unfollowed:
         return None
     structure = (
@@ -74,9 +74,9 @@ def describe(plan: Plan) -> Description | None:
     return Description(structure, (*chain.from_iterable(shapes), *numbers))
 
 
-def _attributes(step: Step) -> Any:
-    """The attributes of a step that say what it computes: of what a name was and whose it is, none."""
-    return step.attributes if step.op.key is None else step.op.key(step.attributes)
+def attributes_of(x: Step | Node) -> Any:
+    """The attributes that say what a step or node computes: of what a name was and whose it is, none."""
+    return x.attributes if x.op.key is None else x.op.key(x.attributes)
 
 
 def taken(x: Any, numbers: list[int]) -> Any:
@@ -129,7 +129,7 @@ def with_sizes(plan: Plan, sheet: Sheet, numbers: Sequence[Any]) -> Plan:
     made.constants = dict(plan.constants)
     made.steps = []
     for step in plan.steps:
-        attributes = None if step.attributes is None else put(_attributes(step), left)
+        attributes = None if step.attributes is None else put(attributes_of(step), left)
         result = types[step.output]
         kernel = step.op.kernel(attributes, result)
         made.steps.append(Step(step.op, attributes, kernel, step.op.masked or kernel, step.inputs, step.output, result))
@@ -145,23 +145,6 @@ def put(x: Any, left: Iterator[int]) -> Any:
     return tuple(inner) if type(x) is tuple else type(x)(*inner)
 
 
-class Symbols:
-    """Numbers of which those that vary are sizes. Two that were alike in another one of the same kind, too, are one size."""
-
-    def __init__(self, sheet: Sheet, first: Values, numbers: Values, varying: Iterable[int]) -> None:
-        known: dict[tuple[int, int], int] = {}
-        sizes: list[Size] = []
-        self.numbers = numbers
-        self.places = [-1] * len(numbers)  # of each number, which symbol it is
-        for k in sorted(varying):
-            pair = first[k], numbers[k]
-            if pair not in known:
-                known[pair] = len(sizes)
-                sizes.append(sheet.symbol(numbers[k]))
-            self.places[k] = known[pair]
-        self.given = [n if k < 0 else sizes[k] for n, k in zip(numbers, self.places, strict=True)]
-
-
 class Pattern:
     """The units of a plan whose extents are sizes, and the formula of the numbers that others of its kind have."""
 
@@ -171,7 +154,7 @@ class Pattern:
         if isinstance(fusion, str):
             raise Unfollowed(fusion)
         hosts = [unit.step for unit in fusion.units if isinstance(unit, Host)]
-        if any([holds_sizes((step.type.shape, taken(_attributes(step), []), step.attributes)) for step in hosts]):
+        if any([holds_sizes((step.type.shape, taken(attributes_of(step), []), step.attributes)) for step in hosts]):
             raise Unfollowed("NumPy runs a step that depends on an extent")
         self.fusion = fusion
         with sheet.hashing():
@@ -268,35 +251,28 @@ def _plan_of(pattern: Plan, plan: Plan) -> Plan:
     return made
 
 
-class Relatives:
+class Relatives(Kindred[Pattern]):
     """The plans of one structure."""
 
     def __init__(self, numbers: Values, steps: int) -> None:
-        self.first = numbers
+        super().__init__(numbers)
         self.steps = steps
-        self.varying: set[int] = set()
-        self.patterns: list[Pattern] = []
         self.reason = ""  # why they can't be followed
 
     @property
     def weight(self) -> int:
         """What remembering them costs, in steps."""
-        return self.steps * (1 + PATTERN_STEPS * len(self.patterns))
+        return self.steps * (1 + PATTERN_STEPS * len(self.known))
 
     def stamped(self, plan: Plan, numbers: Values) -> Native | None:
         """The program of one of them, if a pattern serves it."""
-        for k, pattern in enumerate(self.patterns):
-            results = pattern.followed.results(numbers)
-            if results is not None:
-                if k:  # likely to serve the next one, too
-                    self.patterns.insert(0, self.patterns.pop(k))
-                return pattern.stamped(plan, results)
-        return None
+        found = self.serving(numbers)
+        return None if found is None else found[0].stamped(plan, found[1])
 
     def followed(self, plan: Plan, numbers: Values) -> Native | None:
         """The program of one of them, from which a pattern is made."""
-        self.varying.update([k for k, (a, b) in enumerate(zip(self.first, numbers, strict=True)) if a != b])
-        if self.reason or not self.varying or len(self.patterns) >= MOST_PATTERNS:
+        self.met(numbers)
+        if self.reason or not self.varying or len(self.known) >= MOST_PATTERNS:
             return None
         try:
             with Sheet() as sheet:
@@ -305,7 +281,7 @@ class Relatives:
         except Exception as error:  # whatever it is, the plan is compiled by itself
             self.reason = f"{type(error).__name__}: {error}"
             return None
-        self.patterns.insert(0, pattern)
+        self.known.insert(0, (pattern.followed, pattern))
         found = pattern.stamped(plan, pattern.results)
         found.patterned = True
         return found

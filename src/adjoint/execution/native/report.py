@@ -14,16 +14,9 @@ from adjoint.compiler.excerpts import Key, key_of
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import (
     Host,
-    Matrices,
     Nest,
-    Ordering,
-    Product,
-    Running,
     Scan,
-    Several,
-    Transform,
     Unit,
-    Window,
 )
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.formulas import REDUCTIONS, has_formula
@@ -170,9 +163,7 @@ class Report:
         view = fusion.views.get(slot)
         for wanted in (slot, None if view is None else view.root):
             for index, unit in enumerate(self.units):
-                steps = unit.steps + [one.step for one in unit.made] if isinstance(unit, Nest) else [unit.step]
-                outputs = unit.outputs if isinstance(unit, Several) else []
-                if wanted in outputs or any(step.output == wanted for step in steps):
+                if wanted in unit.outputs or any(step.output == wanted for step in unit.computed):
                     return index
         return None
 
@@ -190,11 +181,10 @@ class Report:
         seconds = _timed(program, len(self.units), leaves, numbers)
         found = []
         for index, (unit, taken) in enumerate(zip(self.units, seconds, strict=True)):
-            steps = unit.steps + [one.step for one in unit.made] if isinstance(unit, Nest) else [unit.step]
             found.append(
                 _kernel(fusion, unit, taken)._replace(
                     shared=self.shares[self.keys[index]] if index in self.keys else 1,
-                    lines=self.labels.lines([step.output for step in steps]),
+                    lines=self.labels.lines([step.output for step in unit.computed]),
                     reason=unit.reason if isinstance(unit, Host) else "",
                 )
             )
@@ -267,52 +257,19 @@ def _stretches(machine: NumberMachine, leaves: list[Any], numbers: list[Any]) ->
 
 def _kernel(fusion: Fusion, unit: Unit, seconds: float) -> Kernel:
     if isinstance(unit, Nest):
-        names = [f"{_named(p)} {_flat(p.step.type.shape)}" for p in unit.products]
+        names = [f"{p.name} {_flat(p.step.type.shape)}" for p in unit.products]
         names += [
             s.op.name for s in unit.steps if has_formula(s.op.name) or s.op.name in REDUCTIONS or s.op.name == "copy"
         ]
-        names += [f"{_named(p)} {_flat(p.step.type.shape)}" for p in unit.followers]
-        flops = sum(_multiplications(p) for p in unit.made)
+        names += [f"{p.name} {_flat(p.step.type.shape)}" for p in unit.followers]
+        flops = sum(p.operations for p in unit.made)
         for step in unit.steps:
             if has_formula(step.op.name) or step.op.name in REDUCTIONS:
                 per_row = unit.level[step.output] != "element" and step.op.name not in REDUCTIONS
                 flops += size_of(fusion.shapes[step.output]) if per_row else size_of(unit.domain)
         return Kernel("loops", unit.domain, tuple(names), _traffic(fusion, unit), flops, seconds)
-    step = unit.step
-    shape = step.type.shape if type(step.type) is not tuple else ()
-    if isinstance(unit, Product):
-        return Kernel("product", shape, (_named(unit),), _traffic(fusion, unit), _multiplications(unit), seconds)
-    if isinstance(unit, Window):
-        return Kernel("window", shape, (_named(unit),), _traffic(fusion, unit), _multiplications(unit), seconds)
-    if isinstance(unit, Matrices):
-        return Kernel("matrices", shape, (unit.name,), _traffic(fusion, unit), unit.operations, seconds)
-    if isinstance(unit, Scan):
-        return Kernel("scan", shape, (step.op.name,), _traffic(fusion, unit), unit.operations, seconds)
-    if isinstance(unit, Transform):
-        return Kernel("transform", shape, (step.op.name,), _traffic(fusion, unit), unit.operations, seconds)
-    if isinstance(unit, Running):
-        kind = "order" if isinstance(unit, Ordering) else "running"
-        return Kernel(kind, shape, (step.op.name,), _traffic(fusion, unit), size_of(shape), seconds)
-    kind = "numpy" if isinstance(unit, Host) else "move"
-    return Kernel(kind, shape, (step.op.name,), _traffic(fusion, unit), 0, seconds)
-
-
-def _named(made: Product | Window) -> str:
-    return f"{made.step.op.name} ({made.library})" if made.library else made.step.op.name
-
-
-def _multiplications(made: Product | Window) -> int:
-    """The multiplications and additions of a matrix product, a convolution or one of its derivatives; of a pool, 0."""
-    if isinstance(made, Product):
-        return 2 * size_of(made.step.type.shape) * made.a.shape[-1]
-    result = made.step.type.shape
-    first, second = made.reads[0].shape, made.reads[-1].shape
-    images, weights = {
-        "convolution": (result, second),
-        "convolution_input_gradient": (first, second),
-        "convolution_weight_gradient": (second, result),
-    }.get(made.step.op.name, ((0,), (0, 1)))
-    return 2 * size_of(images) * size_of(weights[1:])
+    shape = unit.step.type.shape if type(unit.step.type) is not tuple else ()
+    return Kernel(unit.kind, shape, (unit.name,), _traffic(fusion, unit), unit.operations, seconds)
 
 
 def _flat(shape: tuple[int, ...]) -> str:
@@ -331,9 +288,8 @@ def _traffic(fusion: Fusion, unit: Unit) -> int:
         for product in unit.made:
             roots |= {*[view.root for view in product.reads], product.step.output}
         roots -= inner | tiles
-    elif not isinstance(unit, Host):
-        made = unit.outputs if isinstance(unit, Several) else [unit.step.output]
-        roots = {view.root for view in unit.reads} | set(made)
-    else:
+    elif isinstance(unit, Host):
         roots = {fusion.views[i].root for i in (*unit.step.inputs, unit.step.output) if i in fusion.views}
+    else:
+        roots = {*[view.root for view in unit.reads], *unit.outputs}
     return sum(size_of(fusion.shapes[r]) * BYTES[fusion.dtypes[r]] for r in roots if r in fusion.shapes)

@@ -10,6 +10,7 @@ from adjoint.tensors.located import at_user
 
 from . import modules
 from .modules import LAYERS, Module
+from .signatures import LOSSES
 
 __all__ = ["BASES", "TUPLES"]
 
@@ -28,7 +29,7 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "rnn": {"RNNBase": ("RNN", "LSTM", "GRU"), "RNNCellBase": ("RNNCell", "LSTMCell", "GRUCell")},
     "loss": {
-        "_Loss": tuple(sorted({*modules.LOSSES, "CTCLoss", "GaussianNLLLoss", "HuberLoss", "TripletMarginWithDistanceLoss"})),
+        "_Loss": tuple(sorted({*LOSSES, "CTCLoss", "GaussianNLLLoss", "HuberLoss", "TripletMarginWithDistanceLoss"})),
         "_WeightedLoss": (
             "BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss",
         ),

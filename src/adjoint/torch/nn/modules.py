@@ -30,6 +30,7 @@ from .dtypes import LAYERS_OF_ONE, refuse_mixed
 from .forwards import FORWARDS
 from .module_hooks import SHARED_HOOKS, with_pytorchs
 from .resets import CONVOLUTIONS, RESETS, let_convolve
+from .signatures import DEFAULTS, options, signature_of
 from .states import Saving
 from .surgery import Buffer, Surgery, check_name, forget
 
@@ -271,37 +272,14 @@ def _adopt(module: Any) -> None:
                 module._kinds[name] = found
 
 
-LOSSES = {
-    "BCELoss": "weight", "BCEWithLogitsLoss": "weight", "CosineEmbeddingLoss": "margin", "CrossEntropyLoss": "weight",
-    "HingeEmbeddingLoss": "margin", "KLDivLoss": "", "L1Loss": "", "MSELoss": "", "MarginRankingLoss": "margin",
-    "MultiLabelMarginLoss": "", "MultiLabelSoftMarginLoss": "weight", "MultiMarginLoss": "p margin weight", "NLLLoss": "weight",
-    "PoissonNLLLoss": "log_input full", "SmoothL1Loss": "", "SoftMarginLoss": "", "TripletMarginLoss": "margin p eps swap",
-}  # fmt: skip
-AFTER = {  # what comes after size_average, where PyTorch has more than reduce and reduction there
-    "CrossEntropyLoss": "size_average ignore_index reduce reduction", "NLLLoss": "size_average ignore_index reduce reduction",
-    "PoissonNLLLoss": "size_average eps reduce reduction",
-}  # fmt: skip
 OWN = {"Module", "Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict", "Parameter", "KeyMismatch",
        "functional", "init", "utils", "summary", "Summary", "functional_call", "stack_module_state", "KeyValueCache"}  # fmt: skip
-
-
-def _options(given: dict[str, Any]) -> dict[str, Any]:
-    """Constructor arguments as the core's layer takes them."""
-    device, dtype = given.pop("device", None), given_dtype(given.pop("dtype", None))
-    if device is not None:
-        Device(device)
-    if dtype is not None:
-        given["dtype"] = dtype
-    old = given.pop("size_average", None), given.pop("reduce", None)
-    if old != (None, None):
-        given["reduction"] = functional.legacy_reduction(*old)
-    return given
 
 
 def _layer(name: str, core: type) -> type:
     """The core's layer as PyTorch's."""
 
-    signature = _signature(name, core)
+    signature = signature_of(name, core)
     method, reset = RESETS.get(name, ("", None))
 
     def __init__(self: Any, *args: Any, **keywords: Any) -> None:
@@ -312,7 +290,7 @@ def _layer(name: str, core: type) -> type:
         del given["self"]
         given = {**DEFAULTS.get(name, {}), **given}
         freeze = given.pop("_freeze", False)  # Embedding's
-        core.__init__(self, **({} if name == "Identity" else _options(given)))  # type: ignore[misc]
+        core.__init__(self, **({} if name == "Identity" else options(given)))  # type: ignore[misc]
 
         if freeze:
             self.weight.requires_grad_(False)
@@ -377,46 +355,12 @@ def _named_inputs(made: Any, core: Any) -> None:
     made.forward = called
 
 
-def _signature(name: str, core: type) -> inspect.Signature:
-    """The arguments of a layer: the core's, in PyTorch's order where that differs, with `device` and `dtype`."""
-    if issubclass(core, Lazy):
-        given = core.becomes if core.__init__ is Lazy.__init__ else core  # with defaults of their own
-        sized = [p for p in inspect.signature(given.__init__).parameters.values() if p.name != core.sized_by]
-    else:
-        sized = list(inspect.signature(core.__init__).parameters.values())
-    if name != "Identity":  # which takes all and looks at none; the others without a constructor take nothing
-        sized = [p for p in sized if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    own = {p.name: p for p in sized}
-    for key, value in DEFAULTS.get(name, {}).items():
-        own[key] = own[key].replace(default=value)
-    if name in LOSSES:
-        order = ["self", *LOSSES[name].split(), *AFTER.get(name, "size_average reduce reduction").split()]
-        missing = inspect.Parameter("_", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)
-        first = [own.pop(n, missing).replace(name=n, kind=missing.kind) for n in order]
-        own = {p.name: p for p in [*first, *own.values()]}
-    elif "dtype" in own:
-        place = list(own).index("dtype")
-        dtype = own.pop("dtype")
-        rest = list(own.values())
-        added = [dtype.replace(name="device", default=None), dtype]
-        if name == "Embedding":
-            added.insert(0, dtype.replace(name="_freeze", default=False))
-        own = {p.name: p for p in [*rest[:place], *added, *rest[place:]]}
-    return inspect.Signature(sorted(own.values(), key=lambda p: p.kind))
-
-
 def _as_layer(layer: Any, kind: type) -> Any:
     made = kind.__new__(kind)  # type: ignore[call-overload]
     for name, value in vars(layer).items():
         if name not in ("_kinds",):
             setattr(made, name, value)
     return made
-
-
-# defaults that aren't the core's
-DEFAULTS: dict[str, dict[str, Any]] = {
-    "Softmax": {"dim": None}, "LogSoftmax": {"dim": None}, "Softmin": {"dim": None},
-}  # fmt: skip
 
 
 LAYERS: dict[str, type] = {}

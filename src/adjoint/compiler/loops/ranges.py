@@ -1,0 +1,89 @@
+"""What all writers of products and windows have in common: a function of a range of rows or images."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from adjoint.compiler.loops import ir as L
+from adjoint.compiler.loops.build import Emitter
+from adjoint.compiler.tables import PARAMETERS, Arguments, Inputs, Key, Start
+from adjoint.compiler.targets.llvm import memory
+from adjoint.plan.plan import Step
+
+RANGE = (("ptr", "%table"), ("i64", "%lo"), ("i64", "%hi"), ("ptr", "%own"), ("ptr", "%args"))
+
+
+def passed(first: str, last: str) -> tuple[tuple[str, str], ...]:
+    """What a function over a range hands on to one over another."""
+    return (("ptr", "%table"), ("i64", first), ("i64", last), ("ptr", "%own"), ("ptr", "%args"))
+
+
+class RangeWriter(ABC):
+    """Writes what a step computes as a function of a range of its `rows`, of which each has so many elements. A nest around may
+    keep a `tile` of the result in the thread's own memory."""
+
+    rows: int
+    row_elements: int
+
+    def __init__(self, step: Step, tile: int | None, name: str, arguments: Arguments) -> None:
+        self.step, self.tile_at, self.name, self.arguments = step, tile, name, arguments
+        self.dtype = step.type.dtype.name
+        self.start: list[L.Function] = []  # before all, in so many chunks, which take about so many nanoseconds
+        self.start_chunks, self.start_time = 1, 0.0
+        self.packs_for_all: str | None = None  # what `start` packs, where other units may read it, too
+        self.finish: list[L.Function] = []
+        self.begin(1)
+
+    @property
+    @abstractmethod
+    def time(self) -> float:
+        """A guess in nanoseconds."""
+
+    @abstractmethod
+    def write(self) -> list[L.Function]:
+        """The function of (table, first row, row after the last, own table, block), and others that it calls."""
+
+    @abstractmethod
+    def number(self, value: int, *role: Any) -> str:
+        """A number that follows from extents, by what it is."""
+
+    def begin(self, lanes: int) -> None:
+        """Begin a function."""
+        self.e = Emitter(lanes)
+        self.inputs = Inputs(self.e, self.arguments)
+
+    @contextmanager
+    def another(self, lanes: int = 1) -> Iterator[Emitter]:
+        """Write another function meanwhile."""
+        before = self.e, self.inputs
+        self.begin(lanes)
+        yield self.e
+        self.e, self.inputs = before
+
+    def function(self, part: str = "") -> L.Function:
+        """The function that was written: of a range, or what runs once, by its name."""
+        if part:
+            return self.inputs.function(f"{self.name}.{part}", PARAMETERS)
+        return self.inputs.function(self.name, RANGE, True)
+
+    def pointer(self, key: Key | int) -> str:
+        """The pointer to a place or, with a key, to what it stands for."""
+        return self.inputs.pointer(Start(key, 0) if type(key) is int else key)  # type: ignore[arg-type]
+
+    def move(self, pointer: str, offset: str, element: str = "") -> str:
+        """The pointer so many elements further."""
+        return pointer if offset == "0" else self.e.at(pointer, offset, element or memory(self.dtype))
+
+    def own(self, offset: int, *role: Any) -> str:
+        """A pointer into the thread's own memory."""
+        return self.e.at(self.e.entry("%own", 0), self.number(offset, *role), "i8")
+
+    def result(self) -> str:
+        """Where the result's first element is, or would be if a tile began with it: the tile holds the rows from %lo on."""
+        if self.tile_at is None:
+            return self.pointer(self.step.output)
+        back = self.e.times("%lo", self.number(-self.row_elements, "-row"))
+        return self.move(self.own(self.tile_at, "tile"), back, memory(self.step.type.dtype.name))
