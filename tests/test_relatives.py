@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,18 @@ import pytest
 
 import adjoint as ad
 from adjoint import nn
+from adjoint.compiler import linking
+from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.tables import Start
+from adjoint.compiler.targets.target import Sizes, tuned
 from adjoint.execution.native import kindred, relatives
 from adjoint.execution.native.program import Native, compile_nests
 from adjoint.execution.native.relatives import describe
 from adjoint.execution.native.remembered import Remembered
 from adjoint.plan.canonical import canonicalize, value_array
 from adjoint.plan.plan import Plan, build
+from adjoint.runtime import onednn
 from adjoint.runtime.memory import ALIGNMENT
 from adjoint.shapes import size_of
 
@@ -210,6 +215,39 @@ def test_lengths_share_their_plan_before_they_have_one(made: Callable[[int], lis
     assert held.count(False) <= 2  # the first, and the one of a single token
     (kin,) = [one for one in kindred._known if one is not None and one.patterns]
     assert not kin.reason and len(kin.patterns) <= len(LENGTHS) // 2
+
+
+def projected(n: int) -> list[ad.Tensor]:
+    """What two products of a library are about, as a layer of a network has them."""
+    x, w, v = ad.tensor(normal(n, 40)), ad.tensor(normal(96, 40) / 6), ad.tensor(normal(96, 40) / 9)
+    for _ in range(3):
+        h = x - x.mean(-1, keepdims=True)
+        x = x + nn.functional.gelu(h @ w.mT) @ v
+    return [x, x.sum(0)]
+
+
+@pytest.mark.skipif(not onednn.available(), reason=f"oneDNN: {onednn.missing()}")
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("made", [attention, projected])
+def test_products_of_a_library_follow(
+    made: Callable[[int], list[ad.Tensor]], packed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matmul_tiles, "available", lambda: False)
+    linking.forget()
+    cut = {"packed_for_library": 32, "library": Sizes(1 << 15, 1 << 14, 8)} if packed else {}
+    with tuned(**cut):
+        programs = [recorded(made(n)) for n in LENGTHS]
+        held = [check(program) for program in programs]
+        assert held.count(False) <= 5, [one.reason for one in relatives._known]
+        found = [(stamped(plan), leaves, numbers) for plan, leaves, numbers in programs]
+        alike = [(one, leaves, numbers) for one, leaves, numbers in found if one is not None]
+        assert len(alike) > len(LENGTHS) // 2
+        assert packed == any(["packed" in key.purpose for one, _, _ in alike for key in one.table.shared])
+        assert any([len(one.linked.primitives) > 1 for one, _, _ in alike])
+        assert any([one.frames is other.frames for (one, *_), (other, *_) in pairwise(alike)])
+        before = [run(*one) for one in alike]  # each takes the frame of the one before, whose primitives are others
+        assert [run(*one) for one in alike[::-1]] == before[::-1]
+    linking.forget()
 
 
 # Random programs --------------------------------------------------------------------------------------------------------
