@@ -184,6 +184,25 @@ def plain(x: Any) -> Any:
     return x.value if isinstance(x, Following) else x
 
 
+def smaller(a: Any, b: Any) -> Any:
+    """The smaller of two numbers, without a question which one that is."""
+    return _either("min", min, a, b)
+
+
+def larger(a: Any, b: Any) -> Any:
+    """The larger one."""
+    return _either("max", max, a, b)
+
+
+def _either(name: str, function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    one = a if isinstance(a, Following) else b
+    if not isinstance(one, Following) or a is b:
+        return function(a, b)
+    one.sheet.own(a)
+    one.sheet.own(b)
+    return one.sheet.made(name, function(_of(a), _of(b)), f"{name}({_text(a)}, {_text(b)})")
+
+
 def followed(function: Callable[..., int], x: Any) -> Any:
     """The number that a function of numbers and tuples of them gives: where these follow from extents, so does it."""
     sheet = next(_sheets(x), None)

@@ -119,6 +119,13 @@ def structure_of(key: Key) -> tuple[Any, Values]:
     return mapped(key, Mapping(taken, taken_type)), tuple(numbers)
 
 
+def pattern_of(numbers: Values) -> Values:
+    """Which of some numbers are equal, and which are 0 or 1. Units of one structure that differ in this are of several kinds,
+    such as products of square matrices and of others: little follows for one kind from the other."""
+    seen = {0: -2, 1: -1}
+    return tuple([seen.setdefault(n, k) for k, n in enumerate(numbers)])
+
+
 def with_numbers(key: Key, numbers: Sequence[Any]) -> Key:
     """A key with other numbers, sizes among them."""
     left: Iterator[Any] = iter(numbers)
@@ -171,7 +178,7 @@ def _getter(places: Sequence[int]) -> Callable[[Values], Values]:
 
 
 class Family:
-    """The units of one structure."""
+    """The units of one structure, and of one pattern of numbers."""
 
     def __init__(self, numbers: Values) -> None:
         self.first = numbers

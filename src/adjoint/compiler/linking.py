@@ -15,7 +15,7 @@ import numpy as np
 from adjoint.compiler import calls, units
 from adjoint.compiler.excerpts import Key, key_of
 from adjoint.compiler.extents import Values
-from adjoint.compiler.families import Family, follows, structure_of, with_numbers
+from adjoint.compiler.families import Family, follows, pattern_of, structure_of, with_numbers
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Host, Nest, Unit
 from adjoint.compiler.loops import matmul_tiles
@@ -101,9 +101,7 @@ def find(keys: Iterable[Key]) -> dict[Key, Kernel]:
                 _kernels.move_to_end((key, now))
             elif follows(key):
                 structure, numbers = structure_of(key)
-                family = _families.get((structure, now))
-                if family is None:
-                    family = _families[structure, now] = Family(numbers)
+                family = _families.setdefault((structure, pattern_of(numbers), now), Family(numbers))
                 kernel = family.kernel(numbers)
             if kernel is None:
                 missing.append((key, family, numbers))
@@ -137,7 +135,7 @@ def find_requested(requests: Sequence[Request]) -> list[Kernel]:
             if structure is None:
                 kernel = _kernels.get((key, now))
             else:
-                family = _families.get((structure, now))
+                family = _families.get((structure, pattern_of(numbers), now))
                 kernel = None if family is None else family.kernel(numbers)
             if kernel is None:
                 missing[k] = key if structure is None else with_numbers(key, numbers)
@@ -149,7 +147,7 @@ def find_requested(requests: Sequence[Request]) -> list[Kernel]:
 def introduce(structure: Any, numbers: Values) -> None:
     """Tell of a unit that isn't compiled: the next one of its structure will be written for others of that kind."""
     with llvm.lock:
-        _families.setdefault((structure, settings()), Family(numbers))
+        _families.setdefault((structure, pattern_of(numbers), settings()), Family(numbers))
 
 
 def _compiled(asked: Sequence[tuple[Key, Family | None, Values]]) -> list[Kernel]:

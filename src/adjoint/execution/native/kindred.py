@@ -27,7 +27,7 @@ from adjoint.plan.canonical import Canonical
 from adjoint.plan.plan import Plan, build
 from adjoint.primitives.core import FULL
 
-MOST_PATTERNS = 16  # of one structure: with more, most of its graphs seem to be unlike
+MOST_PATTERNS = 32  # of one structure: with more, most of its graphs seem to be unlike
 MOST_NODES = 1 << 17  # of structures that are remembered
 
 Wanted = tuple[int, ...]
