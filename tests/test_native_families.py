@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -10,16 +11,22 @@ import pytest
 import adjoint as ad
 from adjoint.compiler import linking, units
 from adjoint.compiler.excerpts import Key
-from adjoint.compiler.extents import Sheet, Size, plain
+from adjoint.compiler.extents import Sheet, Size, followed, plain
 from adjoint.compiler.families import follows
+from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.pipeline import lowered
 from adjoint.compiler.units import write_unit
 from adjoint.execution.evaluate import described
 from adjoint.execution.native import relatives
 from adjoint.execution.native.program import Native
-from adjoint.runtime import code
+from adjoint.runtime import code, onednn
 
 pytest.importorskip("llvmlite")
+
+
+class Pair(NamedTuple):
+    first: int
+    rest: tuple[int, int]
 
 
 def test_a_formula_is_what_was_computed_and_says_where_it_holds() -> None:
@@ -51,6 +58,22 @@ def test_what_needs_the_number_itself_fixes_it() -> None:
             formula = sheet.formula([n])
         assert formula((20,)) == [20]
         assert formula((21,)) is None
+
+
+def test_functions_that_formulas_call() -> None:
+    def area(pair: Pair) -> int:
+        return len(range(pair.first)) * sum(pair.rest)
+
+    assert followed(area, Pair(3, (4, 5))) == 27
+    with Sheet() as sheet, sheet.hashing():
+        n, m = sheet.symbol(20), sheet.symbol(7)
+        found = followed(area, Pair(n, (m, 5)))
+        assert isinstance(found, Size) and plain(found) == 240
+        assert found > 100
+        formula = sheet.formula([found, Pair(n, (m + 1, 5))])
+    assert formula((20, 7)) == [240, Pair(20, (8, 5))]
+    assert formula((21, 9)) == [294, Pair(21, (10, 5))]
+    assert formula((2, 9)) is None
 
 
 def test_comparisons_are_conditions_of_the_result() -> None:
@@ -129,7 +152,7 @@ def checked(key: Key, kernel: linking.Kernel) -> bool:
     assert kernel.numbers == written.arguments.block()
     assert all(type(n) is int for n in [*kernel.numbers, kernel.chunks])
     assert (kernel.chunks, kernel.time) == (written.chunks, written.time)
-    for name in ("scratch", "checks", "shared", "packed"):
+    for name in ("scratch", "checks", "shared", "packed", "recipes"):
         assert getattr(known, name) == getattr(written.arguments, name), name
     assert [*map(type, known.checks)] == [*map(type, written.arguments.checks)]
     assert known.places() == kernel.places == written.arguments.places()
@@ -137,7 +160,12 @@ def checked(key: Key, kernel: linking.Kernel) -> bool:
     return True
 
 
-def test_kernels_that_follow_are_those_that_would_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("library", ["", "oneDNN"])
+def test_kernels_that_follow_are_those_that_would_be_written(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if library:
+        if not onednn.available():
+            pytest.skip(f"oneDNN: {onednn.missing()}")
+        monkeypatch.setattr(matmul_tiles, "available", lambda: False)
     linking.forget()
     sizes = [(1, 1), (2, 9), (9, 2), (24, 16), (25, 16), (26, 17), (31, 40), (40, 31), (47, 64), (48, 64), (49, 64)]
     sizes += [(n, 33) for n in (3, 7, 8, 15, 16, 33, 50, 100, 101, 130)]
@@ -151,6 +179,7 @@ def test_kernels_that_follow_are_those_that_would_be_written(monkeypatch: pytest
             alike += sum([checked(key, kernel) for key, kernel in kernels.items()])
     assert len(written) < total // 2  # the others followed
     assert 0.8 * total < alike < total
+    assert bool(library) == any(["oneDNN" in repr(key) for key in written])
 
 
 def test_code_for_what_is_left_behind_whole_vectors_serves_where_nothing_is() -> None:

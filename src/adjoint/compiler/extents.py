@@ -36,6 +36,7 @@ class Sheet:
         self.known: dict[Any, Any] = {}
         self.asked: set[Any] = set()
         self.types: dict[Any, list[Any]] = {}  # of arrays, by dtype and rank: see `graph.array_type`
+        self.functions: dict[str, Callable[..., Any]] = {}  # that formulas call
         self.hashed = False  # whether its numbers have hashes now
 
     def __enter__(self) -> Sheet:
@@ -74,6 +75,21 @@ class Sheet:
             found = self.known[text] = (Size if type(value) is int else Ratio)(value, name, self)
         return found
 
+    def called(self, function: Callable[..., int], x: Any) -> Any:
+        """The number that a function of numbers and tuples of them gives, which formulas call, too."""
+        self.functions[function.__name__] = function
+        return self.made(function.__name__, function(plain(x)), f"{function.__name__}({self.written(x)})")
+
+    def written(self, x: Any) -> str:
+        """What makes a number, or a tuple."""
+        if not isinstance(x, tuple):
+            return _text(x)
+        kind, inner = type(x), "".join([f"{self.written(one)}, " for one in x])
+        if kind is tuple:
+            return f"({inner})"
+        self.functions[kind.__name__] = kind
+        return f"{kind.__name__}({inner})"
+
     def ask(self, text: str, answer: bool) -> bool:
         """Note a question and its answer, which is given back."""
         if text not in self.asked:
@@ -85,7 +101,7 @@ class Sheet:
         """How the results follow: numbers, and tuples and lists of them."""
         written = _Results()
         text = written.text(results)
-        return Formula(self.symbols, [*self.lines, *written.lines()], text, written.names)
+        return Formula(self.symbols, [*self.lines, *written.lines()], text, {**self.functions, **written.names})
 
 
 class Formula:
@@ -172,6 +188,40 @@ def occurs(n: Any) -> bool:
     """Whether a number isn't zero, for who writes code that does nothing where it is zero: so code for other numbers serves that,
     too, and only the lack of such code is a condition."""
     return (type(n) is Size and n.value != 0) or bool(n)
+
+
+def smaller(a: Any, b: Any) -> Any:
+    """The smaller of two numbers, without a question which one that is."""
+    return _either("min", min, a, b)
+
+
+def larger(a: Any, b: Any) -> Any:
+    """The larger one."""
+    return _either("max", max, a, b)
+
+
+def _either(name: str, function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    one = a if isinstance(a, Following) else b
+    if not isinstance(one, Following) or a is b:
+        return function(a, b)
+    one.sheet.own(a)
+    one.sheet.own(b)
+    return one.sheet.made(name, function(_of(a), _of(b)), f"{name}({_text(a)}, {_text(b)})")
+
+
+def followed(function: Callable[..., int], x: Any) -> Any:
+    """The number that a function of numbers and tuples of them gives: where these follow from extents, so does it."""
+    sheet = next(_sheets(x), None)
+    return function(x) if sheet is None else sheet.called(function, x)
+
+
+def _sheets(x: Any) -> Iterator[Sheet]:
+    """The sheets of all numbers that follow from extents, in tuples of tuples."""
+    for one in x:
+        if isinstance(one, tuple):
+            yield from _sheets(one)
+        elif isinstance(one, Following):
+            yield one.sheet
 
 
 def holds_sizes(x: Any) -> bool:

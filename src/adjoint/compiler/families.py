@@ -101,13 +101,9 @@ def _moving(moving: Moving, m: Mapping) -> Moving:
 
 
 def follows(key: Key) -> bool:
-    """Whether the code of units like this one takes extents as arguments: libraries, windows and what goes line by line get code
-    for each."""
-    if key[0] == "product":
-        return bool(key[-1].library != "oneDNN")
-    return key[0] == "move" or (
-        key[0] == "nest" and all([p[0] == "product" and follows(p) for p in (*key[7], *key[8])])
-    )
+    """Whether the code of units like this one takes extents as arguments: windows and what goes line by line get code for
+    each."""
+    return key[0] in ("product", "move") or (key[0] == "nest" and all([p[0] == "product" for p in (*key[7], *key[8])]))
 
 
 def structure_of(key: Key) -> tuple[Any, Values]:
@@ -122,6 +118,13 @@ def structure_of(key: Key) -> tuple[Any, Values]:
         return (t.dtype.name, taken(t.shape))
 
     return mapped(key, Mapping(taken, taken_type)), tuple(numbers)
+
+
+def pattern_of(numbers: Values) -> Values:
+    """Which of some numbers are equal, and which are 0 or 1. Units of one structure that differ in this are of several kinds,
+    such as products of square matrices and of others: little follows for one kind from the other."""
+    seen = {0: -2, 1: -1}
+    return tuple([seen.setdefault(n, k) for k, n in enumerate(numbers)])
 
 
 def with_numbers(key: Key, numbers: Sequence[Any]) -> Key:
@@ -216,7 +219,7 @@ class Kindred(Generic[T]):
 
 
 class Family(Kindred["Kernel"]):
-    """The units of one structure."""
+    """The units of one structure, and of one pattern of numbers."""
 
     def kernel(self, numbers: Values) -> Kernel | None:
         """The kernel for these numbers, if one that is known serves them."""
@@ -246,12 +249,17 @@ def _called_with(written: Written) -> Any:
     packed = [(view.shape, view.strides) for view in arguments.packed]
     lists = [numbers_of(one) for one in arguments.lists]
     shared = list(arguments.shared.values())
-    return (arguments.numbers, lists, arguments.checks, shared, packed, arguments.scratch, written.chunks, written.time)
+    recipes = list(arguments.recipes.values())
+    return (
+        arguments.numbers, lists, arguments.checks, shared, packed, recipes, arguments.scratch, written.chunks, written.time
+    )  # fmt: skip
 
 
 def _set(arguments: Arguments, results: Any) -> None:
     """Let a kernel be called with other numbers."""
-    arguments.numbers, lists, arguments.checks, shared, packed, arguments.scratch, *_ = results
+    arguments.numbers, lists, arguments.checks, shared, packed, recipes, arguments.scratch, *_ = results
+    if recipes:
+        arguments.remake(recipes)
     arguments.lists = [
         [old if type(old) is Function or type(old) is Start else x for old, x in zip(*pair, strict=True)]
         for pair in zip(arguments.lists, lists, strict=True)

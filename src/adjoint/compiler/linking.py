@@ -15,7 +15,7 @@ import numpy as np
 from adjoint.compiler import calls, units
 from adjoint.compiler.excerpts import Key, key_of
 from adjoint.compiler.extents import Values
-from adjoint.compiler.families import Family, follows, structure_of, with_numbers
+from adjoint.compiler.families import Family, follows, pattern_of, structure_of, with_numbers
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Host, Nest, Unit
 from adjoint.compiler.loops import matmul_tiles
@@ -33,7 +33,7 @@ from adjoint.compiler.tables import (
 )
 from adjoint.compiler.targets.target import target, tuning
 from adjoint.plan.plan import Step
-from adjoint.runtime import code, libraries, llvm, onednn_library
+from adjoint.runtime import code, libraries, llvm, onednn, onednn_library
 
 MOST_KERNELS = 1 << 12  # that are remembered; a program keeps those that it calls
 
@@ -61,7 +61,7 @@ _linkers: weakref.WeakSet[Linker] = weakref.WeakSet()  # of the programs that th
 
 def settings() -> tuple[Any, ...]:
     """What decides how units are written besides their keys."""
-    return (target(), matmul_tiles.available())
+    return (target(), matmul_tiles.available(), onednn.is_known_to_miss())
 
 
 def uses(kernel: Kernel) -> int:
@@ -101,9 +101,7 @@ def find(keys: Iterable[Key]) -> dict[Key, Kernel]:
                 _kernels.move_to_end((key, now))
             elif follows(key):
                 structure, numbers = structure_of(key)
-                family = _families.get((structure, now))
-                if family is None:
-                    family = _families[structure, now] = Family(numbers)
+                family = _families.setdefault((structure, pattern_of(numbers), now), Family(numbers))
                 kernel = family.kernel(numbers)
             if kernel is None:
                 missing.append((key, family, numbers))
@@ -137,7 +135,7 @@ def find_requested(requests: Sequence[Request]) -> list[Kernel]:
             if structure is None:
                 kernel = _kernels.get((key, now))
             else:
-                family = _families.get((structure, now))
+                family = _families.get((structure, pattern_of(numbers), now))
                 kernel = None if family is None else family.kernel(numbers)
             if kernel is None:
                 missing[k] = key if structure is None else with_numbers(key, numbers)
@@ -149,7 +147,7 @@ def find_requested(requests: Sequence[Request]) -> list[Kernel]:
 def introduce(structure: Any, numbers: Values) -> None:
     """Tell of a unit that isn't compiled: the next one of its structure will be written for others of that kind."""
     with llvm.lock:
-        _families.setdefault((structure, settings()), Family(numbers))
+        _families.setdefault((structure, pattern_of(numbers), settings()), Family(numbers))
 
 
 def _compiled(asked: Sequence[tuple[Key, Family | None, Values]]) -> list[Kernel]:
@@ -239,6 +237,7 @@ class Linker:
         self.starts: list[list[Start]] = []  # and where its places are
         self.places: list[int] = []  # in the blocks, of what isn't a kernel's number
         self.packs: list[Any] = []  # the views that are packed, in order
+        self.primitives: list[onednn.Primitive] = []  # of oneDNN, that kernels call, in order
         self.sized: list[tuple[Shared, int, str]] = []  # scratch space, and of which unit's kernel its size is
         for index, unit in enumerate(units):
             if isinstance(unit, Host):
@@ -332,6 +331,7 @@ class Linker:
             blocks[block + place] = found
             self.places.append(block + place)
         table.checks += arguments.checks
+        self.primitives += arguments.primitives
         self.own.scratch = max(self.own.scratch, arguments.scratch)
         flags = calls.CHECKED if arguments.checks else 0
         for address, one in first:
@@ -345,14 +345,15 @@ class Linker:
 
     def again(self, kernels: Mapping[int, tuple[Kernel, list[Start]]], moving: Sequence[int]) -> Linker | None:
         """The calls of a program of the same units with other extents, whose kernels are adapted from the same ones. The places
-        of those at `moving` are elsewhere, and as many. None where other views are packed once."""
+        of those at `moving` are elsewhere, and as many. None where other views are packed once, or other primitives are one."""
         given = [kernels[index] for index, _ in self.spots]
         packs = [
             view._replace(root=own[view.root].root, offset=own[view.root].offset)
             for kernel, own in given
             for view in kernel.arguments.packed
         ]
-        if not _alike(self.packs, packs):
+        primitives = [one for kernel, _ in given for one in kernel.arguments.primitives]
+        if not _alike(self.packs, packs) or not _alike(self.primitives, primitives):
             return None
         moved = {a: b for k in moving for a, b in zip(self.starts[k], given[k][1], strict=True)}
         made = copy.copy(self)
@@ -364,6 +365,10 @@ class Linker:
         table.shared = {space: kernels[index][0].arguments.shared[purpose] for space, index, purpose in self.sized}
         table.checks = [check for kernel, _ in given for check in kernel.arguments.checks]
         made.own = copy.copy(self.own)
+        if primitives:
+            instead = dict(zip(self.primitives, primitives, strict=True))
+            made.primitives, made.own.calls = primitives, [instead[one] for one in self.own.calls]
+            table.primitives = {id(instead[one]): (k, instead[one]) for k, one in table.primitives.values()}
         made.own.scratch = max([kernel.arguments.scratch for kernel, _ in given], default=0)
         if self.places:
             made.arguments = np.array([*chain.from_iterable([kernel.numbers for kernel, _ in given])], np.int64)

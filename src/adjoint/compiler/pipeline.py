@@ -24,6 +24,7 @@ from adjoint.compiler.loops.text import functions_text
 from adjoint.compiler.tables import Start
 from adjoint.compiler.units import write_unit
 from adjoint.plan.plan import Plan
+from adjoint.plan.restrict import restricted
 from adjoint.plan.simplify import simplified
 from adjoint.plan.text import Labels
 from adjoint.plan.together import together
@@ -47,6 +48,7 @@ STAGES = (
     Stage("branches", "all of what costs less than choosing among it, and a selection", branches_as_selections),
     Stage("together", "products over the steps of a recorded loop become one", together),
     Stage("simplify", "small exact rules on steps", simplified),
+    Stage("restrict", "of each array the part that is read", restricted),
     Stage("channels_last", "images with their channels last, from one convolution to the next", channels_last),
     Stage("fuse", "steps become loop nests, products, windows, moves and host steps", fused),
     Stage("rematerialize", "cheap values are made again where they are read", recompute),

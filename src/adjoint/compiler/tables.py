@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from adjoint.compiler.extents import occurs
+from adjoint.compiler.extents import occurs, plain
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Emitter, mask_of
 from adjoint.compiler.targets.target import tuning
@@ -151,6 +151,7 @@ class Arguments:
         self.packed: dict[Any, str] = {}  # where matrices are packed, by their views
         self.scratch = 0  # bytes of each thread's own scratch space
         self.primitives: list[onednn.Primitive] = []
+        self.recipes: dict[int, onednn.Recipe] = {}  # of those that follow from extents, by their numbers
         self.keep: list[onednn.Primitive] = []  # that own descriptors in use
         self.checks: list[Bounds | Unsolvable | Unfinished] = []
         self.numbers: list[int] = []
@@ -222,10 +223,21 @@ class Arguments:
         self.scratch = offset + -(-size // ALIGNMENT) * ALIGNMENT
         return offset
 
-    def call(self, primitive: onednn.Primitive) -> int:
-        """The number of a call of a primitive."""
+    def call(self, primitive: onednn.Primitive | onednn.Recipe) -> int:
+        """The number of a call of a primitive, or of one that follows from extents."""
+        number = len(self.primitives)
+        if not isinstance(primitive, onednn.Primitive):
+            self.recipes[number] = primitive
+            primitive = onednn.made(plain(primitive))
         self.primitives.append(primitive)
-        return len(self.primitives) - 1
+        return number
+
+    def remake(self, recipes: Sequence[onednn.Recipe]) -> None:
+        """Take the primitives of these recipes in place of those that there are."""
+        self.primitives = self.primitives.copy()
+        for number, recipe in zip(self.recipes, recipes, strict=True):
+            self.primitives[number] = onednn.made(recipe)
+        self.recipes = dict(zip(self.recipes, recipes, strict=True))
 
     def note(self, check: Bounds | Unsolvable | Unfinished) -> int:
         """The number of a check, among the kernel's."""

@@ -8,10 +8,11 @@ TF32 inside a float32 product.
 from __future__ import annotations
 
 import ctypes
+import functools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import byref, c_int, c_int64, c_void_p
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from adjoint.runtime.onednn_library import check, load, one_thread, state
 STRICT, USER_SCRATCHPAD = 0, 1
 FLOAT32 = 3
 MAX_AXES = 12
+RECENT = 64  # products whose primitives are remembered: the library takes 0.1 ms for one
 ANY = 1  # dnnl_format_tag_any: the layout that the primitive likes best
 
 # Arguments of a primitive (dnnl_types.h)
@@ -66,10 +68,11 @@ class Descriptor:
 class Primitive:
     """A primitive, and the descriptor of each of its arguments. Thread-safe: its scratchpad is an argument too."""
 
-    __slots__ = ("arguments", "descriptor", "handle")
+    __slots__ = ("arguments", "descriptor", "handle", "owner")
 
     def __init__(self, descriptor: c_void_p, arguments: dict[int, Descriptor]) -> None:
         library = state["library"]
+        self.owner: Primitive | None = None  # of another one's descriptors, which this one takes
         self.descriptor = descriptor  # owns the descriptors that it was asked for
         self.handle = c_void_p()
         self.arguments = {name: d if d is not None else self.asked(name) for name, d in arguments.items()}
@@ -135,6 +138,11 @@ def missing() -> str | None:
             state["missing"] = load() or _self_test()
         missing: str | None = state["missing"]
         return missing
+
+
+def is_known_to_miss() -> bool:
+    """Whether somebody has asked for oneDNN in vain."""
+    return state.get("missing") is not None
 
 
 def available() -> bool:
@@ -209,6 +217,65 @@ def product(a: Descriptor, b: Descriptor, result: Descriptor) -> Primitive:
         found = Primitive(descriptor, {})
     found.arguments = {SOURCE: a, WEIGHTS: found.asked(WEIGHTS), DESTINATION: result, **found.arguments}
     return found
+
+
+class Product(NamedTuple):
+    """A matrix product by what its primitive follows from: the rows, the products in each sum, the columns; the strides of both
+    matrices; and for tiles of how many rows the right one was packed, 0 if it lies as it is."""
+
+    rows: int
+    sums: int
+    columns: int
+    left: tuple[int, int]
+    right: tuple[int, int]
+    packed_for: int
+
+
+class Packing(NamedTuple):
+    """What packs the right matrix of such products."""
+
+    sums: int
+    columns: int
+    left: tuple[int, int]
+    right: tuple[int, int]
+    packed_for: int
+
+
+Recipe = Product | Packing
+
+
+@functools.lru_cache(maxsize=RECENT)
+def made(recipe: Recipe) -> Primitive:
+    """The primitive of a recipe; its arguments are those of `product`, or of `reorder`."""
+    *_, sums, columns, left, right, packed_for = recipe
+    there = described((sums, columns), right)
+    owner = _preferring(Product(packed_for, sums, columns, left, right, packed_for)) if packed_for else None
+    if owner is not None:
+        there = owner.arguments[WEIGHTS]
+    if isinstance(recipe, Packing):
+        found = reorder(described((sums, columns), right), there)
+    else:
+        found = product(described((recipe.rows, sums), left), there, described((recipe.rows, columns), (columns, 1)))
+    found.owner = owner
+    return found
+
+
+@functools.lru_cache(maxsize=RECENT)
+def _preferring(tile: Product) -> Primitive:
+    """The product of a tile whose right matrix lies as the library likes it best."""
+    rows, sums, columns, left, _, _ = tile
+    anyhow = described((sums, columns), ANY)
+    return product(described((rows, sums), left), anyhow, described((rows, columns), (columns, 1)))
+
+
+def scratch_of(recipe: Recipe) -> int:
+    """Bytes of a primitive's scratchpad."""
+    return made(recipe).scratch
+
+
+def packed_bytes(recipe: Recipe) -> int:
+    """Bytes of the right matrix, packed."""
+    return made(recipe).arguments[DESTINATION if isinstance(recipe, Packing) else WEIGHTS].nbytes
 
 
 def reorder(source: Descriptor, target: Descriptor) -> Primitive:

@@ -261,10 +261,13 @@ class SmallWriter(TiledWriter):
 
     @staticmethod
     def suits(product: Product) -> bool:
-        """Whether the matrices are that small."""
+        """Whether the matrices are that small; of single rows, such as what attends to a text that grows, also that many: each of
+        their lengths would have code of its own."""
         (n, k), m = product.a.shape[-2:], product.b.shape[-1]
+        batch = size_of(product.shape[:-2])
         whole = k <= tuning().deep and not gathers(product)  # sums in one go, of A as it lies
-        return whole and size_of(product.shape[:-2]) > 1 and n * k * m <= tuning().written_out
+        small = whole and batch > 1 and n * k * m <= tuning().written_out
+        return small and (n > 1 or batch >= tuning().written_rows or k * m <= tuning().written_row)
 
     def panel_columns(self, panel: Panel) -> AbstractContextManager[str]:
         """A loop over the first columns of neighbouring panels."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from adjoint.compiler.extents import followed
 from adjoint.compiler.fuse.kinds import Product, View
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Emitter, literal
@@ -140,21 +141,15 @@ class BatchWriter(RangeWriter):
 class LibraryWriter(BatchWriter):
     """Calls oneDNN or OpenBLAS."""
 
-    packed: onednn.Descriptor | None = None
-
     def one(self, a: str, b: str, result: str) -> None:
         self.some(a, b, result, self.n)
 
     def some(self, a: str, b: str, result: str, rows: int) -> None:
         e = self.e
         if self.choice.library == "oneDNN":
-            right = self.right()
-            primitive = onednn.product(
-                onednn.described((rows, self.k), matrix_strides(self.a)),
-                right,
-                onednn.described((rows, self.m), (self.m, 1)),
-            )
-            write_call(e, self.arguments, primitive, [a, self.pack() if self.packed else b, result])
+            packing = self.packing()
+            product = onednn.Product(rows, *packing)
+            write_call(e, self.arguments, product, [a, self.pack() if self.choice.packed else b, result])
             return
         if rows == 1 or self.m == 1:
             self.by_vector(a, b, result, rows)
@@ -198,34 +193,29 @@ class LibraryWriter(BatchWriter):
 
     # The right matrix, packed for all tiles
 
-    def right(self) -> onednn.Descriptor:
-        """The descriptor of the right matrix: in the layout that the tiles like best, if it is packed for them."""
-        plain = onednn.described((self.k, self.m), matrix_strides(self.b))
-        if not self.choice.packed:
-            return plain
-        if self.packed is None:
-            tile = onednn.described((self.chunk, self.k), matrix_strides(self.a))
-            result = onednn.described((self.chunk, self.m), (self.m, 1))
-            preferring = onednn.product(tile, onednn.described((self.k, self.m), onednn.ANY), result)
-            self.packed = preferring.arguments[onednn.WEIGHTS]
-            self.arguments.keep.append(preferring)
-            self.write_packing(plain)
-        return self.packed
+    def packing(self) -> onednn.Packing:
+        """How the right matrix is packed, in the layout that the tiles like best: by a function before them, if it is at all."""
+        tile = self.chunk if self.choice.packed else 0
+        packing = onednn.Packing(self.k, self.m, matrix_strides(self.a), matrix_strides(self.b), tile)
+        if self.choice.packed and not self.start:
+            self.write_packing(packing)
+        return packing
 
     def pack(self) -> str:
         return self.pointer(Shared(0, f"packed for {self.name}"))
 
-    def write_packing(self, plain: onednn.Descriptor) -> None:
+    def write_packing(self, packing: onednn.Packing) -> None:
         """The function of the table and the first thread's own that packs the right matrix, before any tile."""
-        assert self.packed is not None
-        self.arguments.share(f"packed for {self.name}", self.packed.nbytes)
+        self.arguments.share(f"packed for {self.name}", followed(onednn.packed_bytes, packing))
         with self.another() as e:
             source = self.pointer(self.b.root)
-            write_call(e, self.arguments, onednn.reorder(plain, self.packed), [source, self.pack()])
+            write_call(e, self.arguments, packing, [source, self.pack()])
             self.start = [self.function("start")]
 
 
-def write_call(e: Emitter, arguments: Arguments, primitive: onednn.Primitive, pointers: list[str]) -> None:
+def write_call(
+    e: Emitter, arguments: Arguments, primitive: onednn.Primitive | onednn.Recipe, pointers: list[str]
+) -> None:
     """Set where a primitive's arguments are, and execute it. `pointers` are in the order of its arguments."""
     call = arguments.call(primitive)
     first = arguments.number(e, Calls(call))
@@ -236,8 +226,9 @@ def write_call(e: Emitter, arguments: Arguments, primitive: onednn.Primitive, po
     def function(name: str) -> str:
         return arguments.pointer(e, Function("oneDNN", name))
 
-    if primitive.scratch:
-        offset = arguments.number(e, arguments.given(arguments.reserve(primitive.scratch)))
+    scratch = primitive.scratch if isinstance(primitive, onednn.Primitive) else followed(onednn.scratch_of, primitive)
+    if scratch:
+        offset = arguments.number(e, arguments.given(arguments.reserve(scratch)))
         pointers = [*pointers, e.at(owned("0"), offset, "i8")]
     setter, execute = function("dnnl_memory_set_data_handle"), function("dnnl_primitive_execute")
     for k, pointer in enumerate(pointers):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adjoint.compiler.extents import larger, smaller
 from adjoint.compiler.fuse.kinds import Choice, Product
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build_matmul import is_deep
@@ -55,11 +56,11 @@ def choose(product: Product, row_tile: int | None = None) -> Choice:
     if is_batch(product):
         return Choice(library, n, False)
     rows = row_tile or n
-    work, least = n * k * m, least_rows(product, library)
-    if row_tile is None and work >= 2 * sizes(library).work:
-        ranges = max(min(work // sizes(library).work, n // least, tuning().most_ranges), 1)
-        rows = -(-n // ranges)
+    if row_tile is None:  # no question is asked of extents, so that the answer is a formula
+        work, least = n * k * m, least_rows(product, library)
+        ranges = larger(smaller(smaller(work // sizes(library).work, n // least), tuning().most_ranges), 1)
         whole = 32 if library else 6 * max(tuning().heights)[1]  # rows of whole tiles
-        rows = -(-rows // whole) * whole
-    rows = min(rows, n)
+        each = -(-n // ranges)
+        rows = -(-each // whole) * whole
+    rows = smaller(rows, n)
     return Choice(library, rows, library == "oneDNN" and n >= tuning().packed_for_library and rows < n)

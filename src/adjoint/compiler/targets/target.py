@@ -59,6 +59,10 @@ class Tuning(NamedTuple):
     heights: tuple[tuple[int, int], ...] = ((2, 6), (1, 10))
     twice: int = 16  # of so many rows one may be computed twice, to spare a kernel of another height
     written_out: int = 1 << 13  # multiplications of a matrix in a batch up to which its tiles stand in the code
+    written_rows: int = (
+        64  # matrices of one row each from which they do, and multiplications of one up to which fewer do
+    )
+    written_row: int = 1 << 6
     fetched_ahead: int = 8  # rows, while others are packed
     # Sums of so many products are added up one after the other, longer ones in blocks of it: so their rounding errors don't
     # grow with k, and what is packed of a block stays in the cache.

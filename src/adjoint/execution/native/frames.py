@@ -52,16 +52,7 @@ class Frame:
         self.threads = threads
         self.block_size = program.scratch_start + threads * program.scratch_size
         self.arguments: list[onednn.Arguments] = []
-        self.owns: list[Any] = []  # the table of each thread
-        for _ in range(threads):
-            addresses: list[int | None] = [None]
-            for primitive in linked.own.calls:
-                call = onednn.Arguments(primitive)
-                self.arguments.append(call)
-                addresses += [call.address, *[memory.value for memory in call.memories]]
-            self.owns.append((ctypes.c_void_p * len(addresses))(*addresses))
-        self.tables = (ctypes.c_void_p * threads)(*[ctypes.addressof(own) for own in self.owns])
-        self.table[OWNS] = ctypes.addressof(self.tables)
+        self.make_owns()
         self.table[FAILURE] = ctypes.addressof(self.failure)
         self.table[STATUS] = ctypes.addressof(self.status)
         self.loops = [unit.part.frame(unit.length, unit.reverse) for _, unit in program.loops]
@@ -78,9 +69,27 @@ class Frame:
         self.make_numbers(program)
         self.write_records(program)
 
+    def make_owns(self) -> None:
+        """The table of each thread."""
+        made: list[onednn.Arguments] = []
+        self.owns: list[Any] = []
+        for _ in range(self.threads):
+            addresses: list[int | None] = [None]
+            for primitive in self.linked.own.calls:
+                call = onednn.Arguments(primitive)
+                made.append(call)
+                addresses += [call.address, *[memory.value for memory in call.memories]]
+            self.owns.append((ctypes.c_void_p * len(addresses))(*addresses))
+        self.tables = (ctypes.c_void_p * self.threads)(*[ctypes.addressof(own) for own in self.owns])
+        self.table[OWNS] = ctypes.addressof(self.tables)
+        self.arguments = made
+
     def adopt(self, program: Native) -> None:
         """Serve another program, of the same units with other extents and the same places in the table."""
-        self.linked = program.linked
+        before, self.linked = self.linked, program.linked
+        if before.primitives != self.linked.primitives:
+            program.point_to_primitives(self.table)
+            self.make_owns()
         self.block_size = program.scratch_start + self.threads * program.scratch_size
         self.base = 0
         self.write_records(program)

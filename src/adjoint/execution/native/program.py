@@ -239,14 +239,18 @@ class Native:
         for key, at in table.positions.items():
             if type(key) is Function:
                 pointers[at] = function_address(key) or 0
-        for number, primitive in table.primitives.values():
-            pointers[table.positions[Handle(number)]] = primitive.handle.value or 0
+        self.point_to_primitives(pointers)
         for root, places in self.places.items():
             if root in plan.constants:
                 array = np.array(plan.constants[root], order="C")
                 self.keep.append(array)
                 self.point(pointers, places, address(array))
         return pointers
+
+    def point_to_primitives(self, pointers: Array) -> None:
+        """Write down where oneDNN's primitives are."""
+        for number, primitive in self.table.primitives.values():
+            pointers[self.table.positions[Handle(number)]] = primitive.handle.value or 0
 
     def maker(self, root: int) -> tuple[int, Shape, np.dtype[Any], int, tuple[int, ...]]:
         """What making an array for a result takes: its slot, shape, dtype, bytes, and the leaves whose memory it may take."""
@@ -315,6 +319,9 @@ class Native:
         made.lay_out(self)
         if moved:
             made.moves = made.moved()
+        if linked.primitives != self.linked.primitives:
+            made.pointers = self.pointers.copy()
+            made.point_to_primitives(made.pointers)
         made.runs, made.patterned, made.patient = [0], False, None
         made.fresh_makers = [made.maker(root) for root in made.fresh]
         return made

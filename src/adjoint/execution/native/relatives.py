@@ -32,7 +32,7 @@ from adjoint.machine.tape import Tape
 from adjoint.plan.hashed import Hashed
 from adjoint.plan.plan import Plan, Step
 
-MOST_PATTERNS = 16  # of one structure: with more, most of its plans seem to be unlike
+MOST_PATTERNS = 32  # of one structure: with more, most of its plans seem to be unlike
 WORTH = 16  # steps: shorter plans are as quickly compiled as stamped
 MOST_STEPS = 1 << 17  # of structures that are remembered, of about 300 bytes each
 PATTERN_STEPS = 5  # of these that one of a pattern weighs
