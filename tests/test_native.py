@@ -19,8 +19,11 @@ pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
 from adjoint.compiler import linking
+from adjoint.compiler.excerpts import key_of
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Host, Move, Nest, Product
+from adjoint.compiler.targets.target import tuned
+from adjoint.compiler.units import write_unit
 from adjoint.execution.native import compile_plan
 from adjoint.execution.native.program import Native, compile_nests
 from adjoint.execution.numpy_programs import Streaming
@@ -32,6 +35,7 @@ from adjoint.primitives.core import ops
 from adjoint.runtime import llvm, memory, object_cache
 from adjoint.runtime.memory import Lifetime, new_array, place
 from adjoint.tensors.named import wrap
+from loop_oracle import Oracle
 
 WIDTHS = [bits for bits in (128, 256, 512) if bits <= llvm.vector_bits()]
 Planned = tuple[Plan, list[Any], list[Any]]
@@ -211,6 +215,36 @@ def test_long_sums_keep_infinities() -> None:
     values = np.ones(100_000)
     values[50_000] = np.inf
     agree(ad.sum(ad.tensor(values)), ad.max(ad.tensor(values)))
+
+
+@pytest.mark.usefixtures("width")
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_totals_of_chunks(axis: int, dtype: str) -> None:
+    """Each chunk has totals of its own where all add to the same ones, and of those alone."""
+    shape = (257, 5, 37) if axis else (1400, 37)
+    x = ad.tensor((8 * normal(*shape)).astype(dtype))
+    factor = ad.tensor((8 * normal(*shape[:-1], 1)).astype(dtype))
+    y = x * factor
+    results = [ad.sum(y, axis=axis), y, ad.max(y, axis=axis), ad.min(y, axis=axis)]
+    with tuned(chunk=1 << 13, shared_from=1 << 14):
+        fusion = agree(*results, tolerance=1e-4 if dtype == "float32" else 1e-12)
+        (nest,) = nests(fusion)
+        written = write_unit(key_of(fusion, nest)[0])
+        assert written.chunks > 4
+        assert bool(written.arguments.shared) == bool(written.last) == (axis == 0)
+        plan, leaves, numbers = planned(*results)
+        program = compile_nests(plan)
+        assert program is not None
+        loops, found = Oracle(program.fusion, leaves, numbers).run(), []
+        before = ad.get_num_threads()
+        for threads in (1, 2):
+            ad.set_num_threads(threads)
+            found.append(program.run(leaves, numbers, False))
+        ad.set_num_threads(before)
+        for one, two, three in zip(*found, loops, strict=True):
+            np.testing.assert_array_equal(one, two)
+            np.testing.assert_array_equal(one, three)
 
 
 # ---- moves -----------------------------------------------------------------------------------------------------------

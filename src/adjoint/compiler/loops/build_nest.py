@@ -17,7 +17,7 @@ from adjoint.compiler.loops.formulas import REDUCTIONS, formula_of, is_plain, sc
 from adjoint.compiler.loops.matmul_tiles import Kernel, lanes_of
 from adjoint.compiler.loops.vector_loop import VectorLoop
 from adjoint.compiler.schedule.nests import Dimension, NestPlan, Strides
-from adjoint.compiler.tables import LARGE, PARAMETERS, Arguments, Function, Key, Start
+from adjoint.compiler.tables import LARGE, Arguments, Function, Key, Start
 from adjoint.plan.plan import Step
 from adjoint.runtime import llvm
 from adjoint.shapes import contiguous, size_of
@@ -300,56 +300,6 @@ class NestWriter(NestPlan):
         self.pointers, self.prologue, self.numbers = {}, [], {}
         self.indices, self.row_values, self.values, self.divisors = {}, {}, {}, {}
         return self.e
-
-    def write_start(self) -> L.Function | None:
-        """A function that fills the totals in memory with their identities; None if there are none."""
-        totals = [s for s in self.nest.stored if self.nest.level[s] == "total" and s not in self.nest.by_row]
-        if not totals:
-            return None
-        e = self.restart(1)
-        for slot in totals:
-            dtype = self.excerpt.dtypes[slot]
-            initial = REDUCTIONS[self.producer[slot].op.name][0](dtype)
-            name, count = f"%total{slot}", size_of(self.excerpt.shapes[slot])
-            if slot in self.partial:
-                self.load_pointer(name, self.share_partial(slot))
-                count *= self.chunks
-            else:
-                self.load_pointer(name, Start(slot, 0))
-            with e.loop("0", self.number(count, ("filled", slot), LARGE), 1) as i:
-                e.store_scalar(e.constant(initial, dtype), name, i)
-        return self.function("start", PARAMETERS)
-
-    def write_finish(self) -> L.Function | None:
-        """A function that puts the chunks' totals together; None if there are none."""
-        if not self.partial:
-            return None
-        partial, nest = self.partial, self.nest
-        e = self.restart(1)
-        for slot in partial:
-            step, dtype, count = self.producer[slot], self.excerpt.dtypes[slot], size_of(self.excerpt.shapes[slot])
-            name = f"%parts{slot}"
-            self.load_pointer(name, self.share_partial(slot))
-            whole = slot not in nest.by_row
-            with ExitStack() as loops:
-                each = self.number(count, ("total", slot), LARGE if whole else 1)
-                i = loops.enter_context(e.loop("0", each, 1)) if whole else "0"
-                total = Accumulator(e, step, dtype, True, 1)
-                with e.loop("0", self.number(self.chunks, "chunks", LARGE), 1) as c:
-                    at = e.plus(i, e.times(c, each))
-                    total.add(e, e.load_scalar(name, at, dtype), 0)
-                    total.flush(e)
-                value = total.result(e)
-                if whole:
-                    self.load_pointer(f"%whole{slot}", Start(slot, 0))
-                    e.store_scalar(value, f"%whole{slot}", i)
-                else:
-                    self.row_values[slot] = value
-        if self.row_partial():
-            self.partial = []  # from here on a pointer is that of the whole
-            self.store_rows()
-            self.partial = partial
-        return self.function("finish", PARAMETERS)
 
     def row_pass(self, phase: int, actions: list[tuple[str, int]]) -> None:
         e = self.e
