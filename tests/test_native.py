@@ -219,12 +219,13 @@ def test_long_sums_keep_infinities() -> None:
 
 @pytest.mark.usefixtures("width")
 @pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("width_of_rows", [3, 10, 37, 64])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
-def test_totals_of_chunks(axis: int, dtype: str) -> None:
+def test_totals_of_chunks(axis: int, dtype: str, width_of_rows: int) -> None:
     """Each chunk has totals of its own where all add to the same ones, and of those alone."""
-    shape = (257, 5, 37) if axis else (1400, 37)
-    x = ad.tensor((8 * normal(*shape)).astype(dtype))
-    factor = ad.tensor((8 * normal(*shape[:-1], 1)).astype(dtype))
+    shape = (50000 // width_of_rows, width_of_rows)
+    shape = (shape[0] // 5, 5, shape[1]) if axis else shape
+    x, factor = (ad.tensor(np.abs(8 * normal(*n)).astype(dtype)) for n in (shape, (*shape[:-1], 1)))
     y = x * factor
     results = [ad.sum(y, axis=axis), y, ad.max(y, axis=axis), ad.min(y, axis=axis)]
     with tuned(chunk=1 << 13, shared_from=1 << 14):

@@ -71,11 +71,12 @@ def _elements(nest: NestWriter, count: int, role: Any) -> Iterator[tuple[str, bo
     """Loops over so many elements, by vectors and then one by one: the offset, and whether it is that of one element."""
     e, whole = nest.e, count // nest.e.lanes * nest.e.lanes
     stop, end = (nest.number(n, (role, which), LARGE) for n, which in ((whole, "whole"), (count, "all")))
-    if e.lanes > 1:
+    vectors = e.lanes > 1 and whole > 0
+    if vectors:
         with e.loop("0", stop, e.lanes) as i:
             yield i, False
-    if e.lanes == 1 or whole < count:
-        with e.loop(stop if e.lanes > 1 else "0", end, 1) as i:
+    if not vectors or whole < count:
+        with e.loop(stop if vectors else "0", end, 1) as i:
             yield i, True
 
 
