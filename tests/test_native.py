@@ -311,6 +311,40 @@ def test_what_is_selected_twice_gets_both_cotangents(dtype: str) -> None:
     assert {unit.step.op.name for unit in fusion.units if isinstance(unit, Move)} == {"gather", "scatter_add"}
 
 
+@pytest.mark.parametrize("extents", [(5,), (3000,), (3, 40)], ids=str)
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_the_latest_of_those_that_meet(extents: tuple[int, ...], dtype: str) -> None:
+    """Whatever is in the memory where they meet, which nobody clears."""
+    random = np.random.default_rng(len(extents))
+    for shape in ((700,), (9, 5), (1,)):
+        indices = [ad.tensor(random.integers(-n, n, shape).astype(dtype)) for n in extents]
+        numbers = ops.reshape(ops.iota(int(np.prod(shape)), ad.int32), shape)
+        fusion = agree(wrap(ops.latest(numbers, [i.node for i in indices], extents)))
+        assert not [unit for unit in fusion.units if isinstance(unit, Host)]
+        places = np.ravel_multi_index(tuple([i.numpy() % n for i, n in zip(indices, extents, strict=True)]), extents)
+        latest = {int(place): k for k, place in enumerate(places.ravel())}
+        expected = np.array([latest[int(place)] for place in places.ravel()]).reshape(shape)
+        np.testing.assert_array_equal(wrap(ops.latest(numbers, [i.node for i in indices], extents)).numpy(), expected)
+
+        def own(*given: ad.Tensor, numbers: Any = numbers) -> ad.Tensor:
+            return wrap(ops.latest(numbers, [i.node for i in given], extents))
+
+        both = [ad.stack([i, ad.flip(i)]) for i in indices]
+        for k, found in enumerate(ad.vmap(own)(*both).numpy()):
+            np.testing.assert_array_equal(found, own(*[x[k] for x in both]).numpy())
+
+
+@pytest.mark.parametrize("bad", [5, -6])
+def test_the_latest_outside_is_refused(bad: int) -> None:
+    made = wrap(ops.latest(ops.iota(3, ad.int32), [ad.tensor([0, bad, 1]).node], (5,)))
+    plan, leaves, numbers = planned(made)
+    program = compile_nests(plan)
+    assert program is not None
+    for run in (program.run, Streaming(plan).run):
+        with pytest.raises(IndexError, match=f"index {bad} is out of bounds for axis 0 with size 5"):
+            run(leaves, numbers, True)
+
+
 @pytest.mark.usefixtures("native")
 @pytest.mark.parametrize("bad", [4, -5, 1 << 40])
 def test_an_index_out_of_bounds_is_refused_before_anything_is_read(bad: int) -> None:
