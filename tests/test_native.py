@@ -19,8 +19,11 @@ pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
 from adjoint.compiler import linking
+from adjoint.compiler.excerpts import key_of
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Host, Move, Nest, Product
+from adjoint.compiler.targets.target import tuned
+from adjoint.compiler.units import write_unit
 from adjoint.execution.native import compile_plan
 from adjoint.execution.native.program import Native, compile_nests
 from adjoint.execution.numpy_programs import Streaming
@@ -32,6 +35,7 @@ from adjoint.primitives.core import ops
 from adjoint.runtime import llvm, memory, object_cache
 from adjoint.runtime.memory import Lifetime, new_array, place
 from adjoint.tensors.named import wrap
+from loop_oracle import Oracle
 
 WIDTHS = [bits for bits in (128, 256, 512) if bits <= llvm.vector_bits()]
 Planned = tuple[Plan, list[Any], list[Any]]
@@ -213,6 +217,37 @@ def test_long_sums_keep_infinities() -> None:
     agree(ad.sum(ad.tensor(values)), ad.max(ad.tensor(values)))
 
 
+@pytest.mark.usefixtures("width")
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("width_of_rows", [3, 10, 37, 64])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_totals_of_chunks(axis: int, dtype: str, width_of_rows: int) -> None:
+    """Each chunk has totals of its own where all add to the same ones, and of those alone."""
+    shape = (12500 // width_of_rows, width_of_rows)
+    shape = (shape[0] // 5, 5, shape[1]) if axis else shape
+    x, factor = (ad.tensor(np.abs(8 * normal(*n)).astype(dtype)) for n in (shape, (*shape[:-1], 1)))
+    y = x * factor
+    results = [ad.sum(y, axis=axis), y, ad.max(y, axis=axis), ad.min(y, axis=axis)]
+    with tuned(chunk=1 << 11, shared_from=1 << 12):
+        fusion = agree(*results, tolerance=1e-4 if dtype == "float32" else 1e-12)
+        (nest,) = nests(fusion)
+        written = write_unit(key_of(fusion, nest)[0])
+        assert written.chunks > 4
+        assert bool(written.arguments.shared) == bool(written.last) == (axis == 0)
+        plan, leaves, numbers = planned(*results)
+        program = compile_nests(plan)
+        assert program is not None
+        loops, found = Oracle(program.fusion, leaves, numbers).run(), []
+        before = ad.get_num_threads()
+        for threads in (1, 2):
+            ad.set_num_threads(threads)
+            found.append(program.run(leaves, numbers, False))
+        ad.set_num_threads(before)
+        for one, two, three in zip(*found, loops, strict=True):
+            np.testing.assert_array_equal(one, two)
+            np.testing.assert_array_equal(one, three)
+
+
 # ---- moves -----------------------------------------------------------------------------------------------------------
 
 
@@ -274,6 +309,40 @@ def test_what_is_selected_twice_gets_both_cotangents(dtype: str) -> None:
     (gradient,) = ad.gradients((table[indices] ** 2).sum(), [table])
     fusion = agree(gradient, tolerance=1e-5 if dtype == "float32" else 1e-12)
     assert {unit.step.op.name for unit in fusion.units if isinstance(unit, Move)} == {"gather", "scatter_add"}
+
+
+@pytest.mark.parametrize("extents", [(5,), (3000,), (3, 40)], ids=str)
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_the_latest_of_those_that_meet(extents: tuple[int, ...], dtype: str) -> None:
+    """Whatever is in the memory where they meet, which nobody clears."""
+    random = np.random.default_rng(len(extents))
+    for shape in ((700,), (9, 5), (1,)):
+        indices = [ad.tensor(random.integers(-n, n, shape).astype(dtype)) for n in extents]
+        numbers = ops.reshape(ops.iota(int(np.prod(shape)), ad.int32), shape)
+        fusion = agree(wrap(ops.latest(numbers, [i.node for i in indices], extents)))
+        assert not [unit for unit in fusion.units if isinstance(unit, Host)]
+        places = np.ravel_multi_index(tuple([i.numpy() % n for i, n in zip(indices, extents, strict=True)]), extents)
+        latest = {int(place): k for k, place in enumerate(places.ravel())}
+        expected = np.array([latest[int(place)] for place in places.ravel()]).reshape(shape)
+        np.testing.assert_array_equal(wrap(ops.latest(numbers, [i.node for i in indices], extents)).numpy(), expected)
+
+        def own(*given: ad.Tensor, numbers: Any = numbers) -> ad.Tensor:
+            return wrap(ops.latest(numbers, [i.node for i in given], extents))
+
+        both = [ad.stack([i, ad.flip(i)]) for i in indices]
+        for k, found in enumerate(ad.vmap(own)(*both).numpy()):
+            np.testing.assert_array_equal(found, own(*[x[k] for x in both]).numpy())
+
+
+@pytest.mark.parametrize("bad", [5, -6])
+def test_the_latest_outside_is_refused(bad: int) -> None:
+    made = wrap(ops.latest(ops.iota(3, ad.int32), [ad.tensor([0, bad, 1]).node], (5,)))
+    plan, leaves, numbers = planned(made)
+    program = compile_nests(plan)
+    assert program is not None
+    for run in (program.run, Streaming(plan).run):
+        with pytest.raises(IndexError, match=f"index {bad} is out of bounds for axis 0 with size 5"):
+            run(leaves, numbers, True)
 
 
 @pytest.mark.usefixtures("native")

@@ -13,8 +13,10 @@ pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Host, Nest, Window
+from adjoint.compiler.fuse.kinds import Host, Nest, Product, Window
+from adjoint.compiler.tables import Arguments
 from adjoint.compiler.targets.target import tuned
+from adjoint.compiler.units import window_writer
 from adjoint.nn import functional as F
 from adjoint.runtime import llvm, memory, onednn
 from support import some
@@ -48,6 +50,8 @@ GEOMETRIES: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
     ((2, 6, 7, 7), (6, 1, 3, 3), {"groups": 6}),
     ((1, 5, 6, 6), (7, 5, 1, 1), {}),
     ((2, 17, 9, 9), (19, 17, 3, 3), {"padding": "same"}),
+    ((3, 20, 9, 7), (17, 20, 1, 1), {"padding": 1}),
+    ((3, 16, 9, 7), (32, 8, 1, 1), {"groups": 2}),
 ]
 
 
@@ -63,6 +67,57 @@ def test_convolutions_of_every_geometry(image: Any, weights: Any, options: Any) 
     assert not hosts(fused(F.conv2d(x, w, b, **options) * 2))
     second = ad.gradients(weighted(gradients[0]) + weighted(gradients[1]), [x, w])
     same_bits(*[g for g in second if g.node.value is None], tolerance=2e-4)
+
+
+@pytest.mark.parametrize("library", [False, pytest.param(True, marks=needs_onednn)])
+@pytest.mark.parametrize("stride", [1, 2, (1, 3)], ids=str)
+@pytest.mark.parametrize("channels", [(16, 20), (37, 16)], ids=str)
+def test_convolutions_of_one_pixel_are_products(
+    channels: tuple[int, int], stride: Any, library: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not library:
+        monkeypatch.setitem(onednn.state, "missing", "switched off")
+    x = ad.variable(normal(5, channels[0], 11, 8, dtype="float32"))
+    w = ad.variable(normal(channels[1], channels[0], 1, 1, dtype="float32", seed=1))
+    y = F.conv2d(ad.sin(x), w, stride=stride)
+    u = normal(*y.shape, dtype="float32", seed=9)
+    to_x, to_w = ad.gradients((ad.relu(y) * ad.tensor(u)).sum(), [x, w])
+    y, to_x, to_w = same_bits(ad.relu(y), to_x, to_w, tolerance=2e-5)
+    by = stride if isinstance(stride, tuple) else (stride, stride)
+    pixels, weights = x.numpy().astype("f8"), w.numpy()[:, :, 0, 0].astype("f8")
+    met = np.sin(pixels)[:, :, :: by[0], :: by[1]]
+    right = np.einsum("nchw,oc->nohw", met, weights)
+    back = u * (right > 0)
+    expected = np.zeros_like(pixels)
+    expected[:, :, :: by[0], :: by[1]] = np.einsum("nohw,oc->nchw", back, weights)
+    np.testing.assert_allclose(y, np.maximum(right, 0), 1e-4, 1e-5)
+    np.testing.assert_allclose(to_x, expected * np.cos(pixels), 1e-4, 1e-5)
+    np.testing.assert_allclose(to_w[:, :, 0, 0], np.einsum("nohw,nchw->oc", back, met), 1e-4, 1e-4)
+    fusion = fused(ad.relu(F.conv2d(ad.sin(x), w, stride=stride)))
+    assert not hosts(fusion) and not any(isinstance(unit, Window) for unit in fusion.units)
+
+
+@needs_onednn
+def test_parts_of_the_gradient_of_weights_have_enough_to_add_up() -> None:
+    x, w = ad.variable(normal(32, 4, 8, 8, dtype="float32")), ad.variable(normal(8, 4, 3, 3, dtype="float32", seed=1))
+
+    def parts() -> int:
+        (gradient,) = ad.gradients(weighted(F.conv2d(x, w, stride=2, padding=1)), [w])
+        (unit,) = [u for u in fused(gradient).units if isinstance(u, Window) and "weight" in u.step.op.name]
+        same_bits(gradient, tolerance=2e-5)
+        return window_writer(unit, "window", Arguments(), llvm.vector_bits()).parts  # type: ignore[union-attr]
+
+    with tuned(image_tile=1):
+        assert parts() == 2
+    with tuned(image_tile=1, weight_pixels=1):
+        assert parts() == 8
+
+
+def test_a_product_of_pixels_is_read_while_it_is_in_the_cache() -> None:
+    x = ad.variable(normal(8, 32, 16, 16, dtype="float32"))
+    w, b = ad.variable(normal(64, 32, 1, 1, dtype="float32", seed=1)), ad.variable(normal(64, dtype="float32", seed=2))
+    (nest,) = [u for u in fused(ad.relu(F.conv2d(ad.sin(x), w, b))).units if isinstance(u, Nest) and u.products]
+    assert isinstance(nest.products[0], Product) and nest.tiles
 
 
 IN_TILES: list[tuple[tuple[int, ...], int, Any]] = [

@@ -288,6 +288,11 @@ def _scatter(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node:
     return ops.scatter(x, value, _positions(b, indices, mapped[2:]), clips)
 
 
+def _latest(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node:
+    (numbers,) = b.all_mapped(xs[:1], mapped[:1])
+    return ops.latest(numbers, _positions(b, xs[1:], mapped[1:]), (b.size, *node.attributes))
+
+
 # Random bits ----------------------------------------------------------------------------------------------------------
 
 
@@ -439,6 +444,7 @@ _RULES: dict[Any, Rule] = {
     reductions.RECURRENCE: _shifted_axis, ordering.ARGSORT: _argsort, ordering.SORT: _argsort,
     ordering.LEADING: _leading, ordering.SELECTED: _selected,
     indexing.GATHER: _gather, indexing.SCATTER_ADD: _scatter_add, indexing.SCATTER: _scatter,
+    indexing.LATEST: _latest,
     contraction.MATMUL: _matmul,
     convolution.CONVOLUTION: images.convolution,
     convolution.CONVOLUTION_INPUT_GRADIENT: images.input_gradient,

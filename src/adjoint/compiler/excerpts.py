@@ -65,7 +65,8 @@ class Region(NamedTuple):
 
 
 class Indexed(NamedTuple):
-    """Rows that are moved by indices: `reads` from what the indices select in (gather), or they say where to write."""
+    """Rows that are moved by indices: `reads` from what the indices select in (gather), or they say where to write; what was
+    written last is read back from there, and nothing else is kept (`returns`)."""
 
     reads: bool
     adds: bool
@@ -75,6 +76,7 @@ class Indexed(NamedTuple):
     shape: Shape  # that the indices select in
     times: int  # so many rows
     clips: bool  # an index outside stands for the nearest inside; else it is an error
+    returns: bool
 
 
 class Moving(NamedTuple):
@@ -295,7 +297,7 @@ def _moving(n: Numbering, move: Move) -> Moving:
         moved = move.reads[move.first_index - 1]
         indexed = Indexed(name == "gather", name == "scatter_add", n.view(moved).root,
                           tuple([n.view(v).root for v in move.indices]), tuple(move.index_dtypes), move.indexed_shape,
-                          size_of(move.indices[0].shape), move.clips)  # fmt: skip
+                          size_of(move.indices[0].shape), move.clips, name == "latest")  # fmt: skip
     elif name == "concat":
         start = 0
         for view in move.reads:

@@ -25,6 +25,7 @@ from adjoint.compiler.loops.build_nest import NestWriter
 from adjoint.compiler.loops.build_ordering import RankWriter, SearchWriter
 from adjoint.compiler.loops.build_products import BatchWriter, LibraryWriter
 from adjoint.compiler.loops.build_running import RunningWriter
+from adjoint.compiler.loops.build_totals import write_finish, write_start
 from adjoint.compiler.loops.build_transform import TransformWriter
 from adjoint.compiler.loops.build_vector import VectorWriter
 from adjoint.compiler.loops.build_windows import ConvolutionWriter, PoolWriter
@@ -182,7 +183,7 @@ class _Unit:
         self.functions.append(nest.write())
         given = passed(*bounds)
         self.e.call("@$nest", (*given[:3], ("i64", chunk), *given[3:]))
-        start, finish = nest.write_start(), nest.write_finish()
+        start, finish = write_start(nest), write_finish(nest)
         if start is not None:
             self.functions.append(start)
             self.first.append(First("start"))

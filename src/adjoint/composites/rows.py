@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from adjoint.dtypes import int32
-from adjoint.graph import PRIMITIVES, ArrayType, Node, array_type
+from adjoint.graph import PRIMITIVES, ArrayType, Node
 from adjoint.primitives.core import ops
 from adjoint.primitives.indexing import SCATTER_ADD
 from adjoint.shapes import size_of
@@ -65,6 +65,5 @@ def added_up(rows: Rows, count: int) -> Rows:
     n, rest = size_of(rows.indices.shape), rows.rows.shape[rows.indices.ndim :]
     indices, flat = ops.reshape(rows.indices, (n,)), ops.reshape(rows.rows, (n, *rest))
     # which of those with this index stands for all: the last one that wrote its number down
-    numbers = ops.scatter(ops.zeros(array_type((count,), int32)), ops.iota(n, int32), [indices])
-    place = ops.gather(numbers, [indices])
+    place = ops.latest(ops.iota(n, int32), [indices], (count,))
     return Rows(ops.gather(ops.scatter_add(flat, [place], flat.shape), [place]), indices)

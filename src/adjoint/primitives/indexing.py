@@ -1,6 +1,7 @@
-"""Reading and writing at integer positions: gather, its adjoint scatter_add, and scatter, which replaces.
+"""Reading and writing at integer positions: gather, its adjoint scatter_add, and scatter, which replaces; and latest, which says
+which of several that meet wrote last.
 
-All three take the integer arrays as inputs, of one common shape, for the leading axes of x: the composites move axes.
+All of them take the integer arrays as inputs, of one common shape, for the leading axes of x: the composites move axes.
 """
 
 from __future__ import annotations
@@ -48,6 +49,15 @@ def _scatter_kernel(clips: bool | None, type: Any) -> Any:
     return kernel
 
 
+def _latest_kernel(shape: Shape, type: Any) -> Any:
+    def kernel(numbers: Any, *indices: Any) -> Any:
+        written = np.empty(shape, type.dtype.dtype)  # what isn't written isn't read
+        written[_checked(indices, shape)] = numbers
+        return np.asarray(written[indices])
+
+    return kernel
+
+
 def _gather_vjp(u: Node, out: Node, wanted: Any) -> list[Node | None]:
     x, *indices = out.inputs
     return [scatter_add(u, indices, x.shape), *(None for _ in indices)]
@@ -71,8 +81,7 @@ def _scatter_vjp(u: Node, out: Node, wanted: Any) -> list[Node | None]:
         # where two writes meet, the last one wins: only the winner gets the cotangent
         shape = indices[0].shape
         mine = ops.reshape(ops.iota(size_of(shape)), shape)
-        slots = x.shape[: len(indices)]
-        winner = gather(scatter(zeros(array_type(slots, mine.dtype)), mine, indices), indices)
+        winner = latest(mine, indices, x.shape[: len(indices)])
         won = ops.broadcast_to(
             ops.reshape(ops.equal(winner, mine), shape + (1,) * (value.ndim - len(shape))), value.shape
         )
@@ -83,6 +92,8 @@ def _scatter_vjp(u: Node, out: Node, wanted: Any) -> list[Node | None]:
 GATHER = Primitive("gather", _gather_kernel, _gather_vjp, symbol="[·]", moves=True, linear=True, indices_from=1)
 SCATTER_ADD = Primitive("scatter_add", _scatter_add_kernel, _scatter_add_vjp, linear=True, indices_from=1)
 SCATTER = Primitive("scatter", _scatter_kernel, _scatter_vjp, moves=True, linear=True, rewrites=True, indices_from=2)
+
+LATEST = Primitive("latest", _latest_kernel, lambda u, out, wanted: [None for _ in out.inputs], indices_from=1)
 
 
 @register
@@ -103,3 +114,9 @@ def scatter(x: Node, value: Node, indices: list[Node], clips: bool = False) -> N
     """x with the elements at integer positions replaced; of repeated positions the last one wins. Where it clips, a position
     outside stands for the nearest one inside, and negative ones don't count from the end: then it can't fail."""
     return record(SCATTER, (x, value, *indices), True if clips else None, x.type)
+
+
+@register
+def latest(numbers: Node, indices: list[Node], shape: Shape) -> Node:
+    """For each position in an array of a shape, which needn't be there, the number (an integer) that is written there last."""
+    return record(LATEST, (numbers, *indices), shape, numbers.type)

@@ -16,7 +16,9 @@ from adjoint.compiler.fuse import images
 from adjoint.compiler.loops.formulas import REDUCTIONS
 from adjoint.graph import array_type
 from adjoint.plan.plan import Plan, Step
-from adjoint.primitives.structural import PERMUTE, RESHAPE
+from adjoint.primitives.contraction import MATMUL
+from adjoint.primitives.structural import PERMUTE, RESHAPE, SLICE
+from adjoint.shapes import size_of
 
 LAST = (0, 2, 3, 1)  # from (N, C, H, W) to (N, H, W, C)
 FIRST = (0, 3, 1, 2)  # and back
@@ -38,6 +40,7 @@ class _Rewriting:
         self.types = plan.types
         self.steps: list[Step] = []
         self.last: dict[int, int] = {}  # the channels-last form of a slot
+        self.matrices: dict[Any, int] = {}  # of pixels by channels, by the slot and the stride
         self.born: set[int] = set()  # the slots that are computed in that form
         first = len(plan.leaf_types)
         alone = [slot for slot, value in plan.constants.items() if value.ndim == 0]
@@ -68,7 +71,9 @@ class _Rewriting:
 
     def rewrite(self, step: Step) -> None:
         types, name = self.types, step.op.name
-        if step.op.images and images.serves(step, types):
+        if step.op.images and images.is_product(step, types):
+            self.product(step)
+        elif step.op.images and images.serves(step, types):
             inputs = [
                 self.permuted(i) if is_image else i for i, is_image in zip(step.inputs, step.op.images, strict=True)
             ]
@@ -108,6 +113,48 @@ class _Rewriting:
             )
         else:
             self.steps.append(step)
+
+    def product(self, step: Step) -> None:
+        """A convolution of 1×1, or a gradient of it, as a product of matrices: of pixels by channels."""
+        name, t = step.op.name, step.type
+        geometry = step.attributes if name == "convolution" else step.attributes[0]
+        pixels = self.pixels(step.inputs[0], geometry.stride)
+        if name == "convolution_weight_gradient":
+            weights = self.multiplied(self.turned_over(self.pixels(step.inputs[1])), pixels)
+            kernel = RESHAPE.kernel(t.shape, t)
+            self.steps.append(Step(RESHAPE, t.shape, kernel, kernel, (weights,), step.output, t))
+            return
+        shape = self.types[step.inputs[1]].shape[:2]
+        weights = self.new(RESHAPE, shape, step.inputs[1:], array_type(shape, t.dtype))
+        made = self.multiplied(pixels, self.turned_over(weights) if name == "convolution" else weights)
+        form = self.turned(step)
+        kernel = RESHAPE.kernel(form.shape, form)
+        self.made(step, Step(RESHAPE, form.shape, kernel, kernel, (made,), self.reserve(step), form))
+
+    def pixels(self, slot: int, stride: tuple[int, ...] = (1, 1)) -> int:
+        """Images as a matrix with a row of channels for each pixel, or for each that a stride meets."""
+        found = self.matrices.get((slot, stride))
+        if found is None:
+            form, dtype = self.permuted(slot), self.types[slot].dtype
+            n, *extents, channels = self.types[form].shape
+            if stride != (1, 1):
+                extents = [-(-n // by) for n, by in zip(extents, stride, strict=True)]
+                shape = (n, *extents, channels)
+                met = tuple(zip((0,) * 4, shape, (1, *stride, 1), strict=True))
+                form = self.new(SLICE, met, (form,), array_type(shape, dtype))
+            shape = (n * size_of(tuple(extents)), channels)
+            found = self.matrices[slot, stride] = self.new(RESHAPE, shape, (form,), array_type(shape, dtype))
+        return found
+
+    def turned_over(self, matrix: int) -> int:
+        """A matrix's transpose."""
+        t = self.types[matrix]
+        return self.new(PERMUTE, (1, 0), (matrix,), array_type(t.shape[::-1], t.dtype))
+
+    def multiplied(self, a: int, b: int) -> int:
+        """A product of two matrices."""
+        (n, _), (_, m), dtype = self.types[a].shape, self.types[b].shape, self.types[a].dtype
+        return self.new(MATMUL, None, (a, b), array_type((n, m), dtype))
 
     def reserve(self, step: Step) -> int:
         self.types.append(self.turned(step))

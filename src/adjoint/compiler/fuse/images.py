@@ -47,6 +47,20 @@ def serves(step: Step, types: list[Any]) -> bool:
     return not made.implementation.startswith("ref")
 
 
+def is_product(step: Step, types: list[Any]) -> bool:
+    """Whether a convolution, or a gradient of it, is a product of matrices: of each pixel's channels by the weights."""
+    if step.op.name not in CONVOLUTIONS or types[step.inputs[0]].dtype.name != "float32":
+        return False
+    if any(len(types[i].shape) != 4 for i in step.inputs):
+        return False
+    *_, weights, geometry = sizes(step, [types[i].shape for i in step.inputs], step.type.shape)
+    if weights[2:] != (1, 1) or geometry.groups != 1 or any(p for sides in geometry.padding for p in sides):
+        return False
+    if step.op.name == "convolution_input_gradient" and geometry.stride != (1, 1):  # zeros all around what is met
+        return False
+    return min(weights[:2]) >= tuning().pointwise_from
+
+
 def with_channels_last(step: Step, inputs: list[int], output: int, type: Any) -> Step:
     """A step on images whose channels are last."""
     return Step(_form(step.op.name), step.attributes, _nothing, _nothing, tuple(inputs), output, type)  # type: ignore[arg-type]

@@ -389,7 +389,8 @@ class Move(Single):
     @property
     def indexed_shape(self) -> Shape:
         """The shape in which the indices select."""
-        shape: Shape = self.step.attributes if self.step.op.name == "scatter_add" else self.reads[0].shape
+        given = self.step.op.name in ("scatter_add", "latest")
+        shape: Shape = self.step.attributes if given else self.reads[0].shape
         return shape
 
 

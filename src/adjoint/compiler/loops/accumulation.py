@@ -54,17 +54,20 @@ class Accumulator:
             error = e.add(e.subtract(total, e.subtract(after, back)), e.subtract(value, back))
             e.set(self.lost, e.add(e.get(self.lost, "float64"), error))
 
+    def each(self, e: Emitter) -> Value:
+        """What each lane has."""
+        if not self.blocked:
+            return self.gathered(e)
+        self.flush(e)
+        value = e.get(self.total, "float64")
+        if self.dtype == "float64":
+            full = e.add(value, e.get(self.lost, "float64"))
+            value = e.select(e.compare("uno", full, full), value, full)
+        return value
+
     def result(self, e: Emitter) -> Value:
         """All lanes combined, in every lane."""
-        if self.blocked:
-            self.flush(e)
-            value = e.get(self.total, "float64")
-            if self.dtype == "float64":
-                full = e.add(value, e.get(self.lost, "float64"))
-                value = e.select(e.compare("uno", full, full), value, full)
-        else:
-            value = self.gathered(e)
-        width = e.lanes
+        value, width = self.each(e), e.lanes
         while width > 1:  # halves combined until one is left
             width //= 2
             value = self.combine(e, value, e.turned(value, width))

@@ -57,8 +57,10 @@ class MoveWriter:
             self.copies(list(alike))
         if move.indexed is not None and self.single:
             self.elements(move.indexed)
+        elif move.indexed is not None and move.indexed.returns:
+            self.returned(move.indexed)
         elif move.indexed is not None:
-            self.rows(move.indexed)
+            self.rows(move.indexed, self.pointer(move.indexed.rows), self.pointer(move.output))
         return [self.inputs.function("unit")]
 
     def pointer(self, place: int) -> str:
@@ -172,10 +174,17 @@ class MoveWriter:
         with self.inputs.at_the_beginning():
             return self.e.multiples(number)
 
-    def rows(self, indexed: Indexed) -> None:
+    def returned(self, indexed: Indexed) -> None:
+        """Write elements to memory where indices say, and read from there what was written last."""
+        numbers, out = self.pointer(indexed.rows), self.pointer(self.move.output)
+        size = size_of(indexed.shape[: len(indexed.indices)]) * ITEMSIZE[self.dtype]
+        memory = self.inputs.pointer(self.arguments.share("what is written", size))
+        self.rows(indexed, numbers, memory)
+        self.rows(indexed._replace(reads=True), memory, out)
+
+    def rows(self, indexed: Indexed, source: str, out: str) -> None:
         """Copy or add rows, whose elements lie side by side, from where indices say, or to there."""
         e = self.e
-        source, out = self.pointer(indexed.rows), self.pointer(self.move.output)
         arrays = [self.pointer(place) for place in indexed.indices]
         tail = self.inputs.number(self.tail)
         with e.loop("0", self.inputs.number(indexed.times), 1) as r:

@@ -16,9 +16,8 @@ from adjoint.compiler.loops.matmul_tiles import Kernel, lanes_of
 from adjoint.compiler.loops.nest_values import NestValues
 from adjoint.compiler.loops.vector_loop import VectorLoop
 from adjoint.compiler.schedule.nests import Dimension
-from adjoint.compiler.tables import LARGE, Function, Start
+from adjoint.compiler.tables import LARGE, Function
 from adjoint.runtime import llvm
-from adjoint.shapes import size_of
 
 SCALED = 3  # products by one number in a loop that reads neighbours, from which it is written for ordinary numbers, too
 NEST = (("ptr", "%table"), ("i64", "%lo"), ("i64", "%hi"), ("i64", "%chunk"), ("ptr", "%own"), ("ptr", "%args"))
@@ -185,50 +184,6 @@ class NestWriter(NestValues):
             if self.nest.level[slot] == "row" or slot in self.nest.by_row:
                 value = self.row(slot)
                 self.e.store_scalar(value, self.pointer(slot), self.offset(0, self.result_strides(slot)))
-
-    def write_start(self) -> L.Function | None:
-        """A function that fills the totals in memory with their identities; None if there are none."""
-        totals = [s for s in self.nest.stored if self.nest.level[s] == "total" and s not in self.nest.by_row]
-        if not totals:
-            return None
-        e = self.restart(1)
-        for slot in totals:
-            dtype = self.excerpt.dtypes[slot]
-            initial = REDUCTIONS[self.producer[slot].op.name][0](dtype)
-            is_partial, count = slot in self.partial, size_of(self.excerpt.shapes[slot])
-            count *= self.chunks if is_partial else 1
-            totals_at = self.inputs.pointer(self.share_partial(slot) if is_partial else Start(slot, 0))
-            with e.loop("0", self.number(count, ("filled", slot), LARGE), 1) as i:
-                e.store_scalar(e.constant(initial, dtype), totals_at, i)
-        return self.inputs.function("start")
-
-    def write_finish(self) -> L.Function | None:
-        """A function that puts the chunks' totals together; None if there are none."""
-        if not self.partial:
-            return None
-        partial, nest = self.partial, self.nest
-        e = self.restart(1)
-        for slot in partial:
-            step, dtype, count = self.producer[slot], self.excerpt.dtypes[slot], size_of(self.excerpt.shapes[slot])
-            parts, whole = self.inputs.pointer(self.share_partial(slot)), slot not in nest.by_row
-            with ExitStack() as loops:
-                each = self.number(count, ("total", slot), LARGE if whole else 1)
-                i = loops.enter_context(e.loop("0", each, 1)) if whole else "0"
-                total = Accumulator(e, step, dtype, True, 1)
-                with e.loop("0", self.number(self.chunks, "chunks", LARGE), 1) as c:
-                    at = e.plus(i, e.times(c, each))
-                    total.add(e, e.load_scalar(parts, at, dtype), 0)
-                    total.flush(e)
-                value = total.result(e)
-                if whole:
-                    e.store_scalar(value, self.inputs.pointer(Start(slot, 0)), i)
-                else:
-                    self.row_values[slot] = value
-        if self.row_partial():
-            self.partial = []  # from here on a pointer is that of the whole
-            self.store_rows()
-            self.partial = partial
-        return self.inputs.function("finish")
 
     def row_pass(self, phase: int, actions: list[tuple[str, int]]) -> None:
         e = self.e

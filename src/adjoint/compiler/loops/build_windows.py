@@ -72,8 +72,10 @@ class ConvolutionWriter(WindowWriter):
         _, self.image, self.becomes, self.weights, self.geometry = sizes
         work = size_of(self.becomes) * size_of(self.weights[1:])  # multiplications for an image
         tile = tile or max(tuning().image_tile // work, 1)
-        if to_weights:
-            tile = max(tile, -(-self.rows // tuning().weight_parts))
+        if to_weights:  # a part must have enough to add up to each weight, or writing it takes longer than computing it
+            tile = max(
+                tile, -(-self.rows // tuning().weight_parts), tuning().weight_pixels // size_of(self.becomes[1:])
+            )
         self.tile = min(tile, self.rows)
         self.parts = -(-self.rows // self.tile)
 

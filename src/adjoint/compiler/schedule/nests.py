@@ -190,6 +190,7 @@ class NestPlan:
         nest, lanes, last = self.nest, self.lanes, self.inner[-1]
         single_pass = not any(self.actions[1:])  # nothing needs the whole domain's reductions for its elements
         self.flat = not self.outer and len(self.inner) == 1 and single_pass
+        self.ranged: int | None = None  # the axis that is cut into chunks, if it isn't that of one long loop
         granule = lanes * (self.block if any(step.op.name in REDUCTIONS for step in nest.steps) else 1)
         self.flat = self.flat and last.size >= granule
         self.granule = granule if self.flat else 1
@@ -198,6 +199,7 @@ class NestPlan:
         else:
             first = self.outer or (self.inner[:-1] if single_pass else [])
             self.extent = first[0].size if first else 1
+            self.ranged = first[0].axis if first else None
         self.work = work = size_of(nest.domain) * max(sum(min(self.cost[s], 50) for s in self.wanted()), 1)
         most = min(work // self.tuning.chunk, self.extent // self.granule, self.tuning.most_chunks)
         chunks = 1 if work < self.tuning.shared_from else most
@@ -274,14 +276,21 @@ class NestPlan:
 
     def set_chunks(self, step: int) -> None:
         """Cut the range into chunks of `step` rows. If there are several, each has its own total of what is reduced over
-        all of them; these are put together in order, so that it doesn't matter who computed which."""
+        all of them; these are put together in order, so that it doesn't matter who computed which. Of sums that keep the axis
+        that is cut, as those over the middle axis, each belongs to one chunk already."""
         self.step = step
         self.chunks = -(-self.extent // step)
         nest = self.nest
         one_row = not self.outer  # the leading axes, if there are some, have length one
         self.partial = [
-            s for s in nest.stored if self.chunks > 1 and nest.level[s] == "total" and s not in nest.by_row
+            s
+            for s in nest.stored
+            if self.chunks > 1 and nest.level[s] == "total" and s not in nest.by_row and not self.kept_apart(s)
         ] + [s for s in nest.level if self.chunks > 1 and one_row and s in nest.by_row and s in self.reduced]
+
+    def kept_apart(self, slot: int) -> bool:
+        """Whether no two chunks add to the same total."""
+        return self.ranged is not None and self.result_strides(slot)[self.ranged] != 0
 
     def wanted(self) -> list[int]:
         """What the passes store, keep or reduce."""

@@ -117,10 +117,12 @@ class Tuning(NamedTuple):
     winograd_least: int = 32  # tiles of 2×2 outputs in all, for which transforming the weights is worth it
     winograd_tiles: int = 96  # computed together
     winograd_sums: int = 96  # of them, where their sum is the gradient of weights
+    pointwise_from: int = 16  # channels on both sides of a 1×1 convolution that is computed as a product of matrices
     few_channels: int = 3  # up to which a convolution is computed by the definition
     image_tile: int = 1 << 23  # multiplications in a tile of images, at least
     pool_tile: int = 1 << 17  # elements
     weight_parts: int = 8  # of the gradient of weights, at most: each adds up some of the images
+    weight_pixels: int = 256  # of the result in each of these parts, at least
     most_cells: int = 64  # of a pooling window whose cells are written out
 
 
