@@ -1,7 +1,7 @@
 """What Python calls of native code as functions of its own (see `runtime.entries`): a program whose arrays are given in a tuple,
-and a comparison of what dictionaries hold.
+a comparison of what dictionaries hold, and a read-only view of an array.
 
-Both find addresses in a list at the beginning of their `self`; of objects they give, hold and compare the addresses alone.
+They find addresses in a list at the beginning of their `self`; of objects they give, hold and compare the addresses alone.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ ENTER = ("RECORD", "OBJECTS", "FAILURE", "STATUS", "BUSY", "RELEASE", "TAKE", "C
 # the value.
 HOLDS = ("LOOK", "FORGET", "COUNT", "YES", "NO", "ENTRIES")
 ENTRY = 3
+# Of a view (see `runtime.frozen`): what makes an array of memory, what says what holds that, NumPy's class, and what counts a
+# reference, one more and one less.
+FREEZE = ("NEW", "HOLD", "CLASS", "COUNT", "DROP")
 NUMBERS = ("ENTRIES",)
-_contents = 0 if LAYOUT is None else LAYOUT.contents
+_type, _data, _, _items, _contents = LAYOUT or (0, 0, 0, 0, 0)
 
 
 def _fields(names: tuple[str, ...]) -> str:
@@ -28,6 +31,13 @@ def _fields(names: tuple[str, ...]) -> str:
         kind = "i64" if name.upper() in NUMBERS else "ptr"
         lines += [f"  %{name}.at = getelementptr i64, ptr %list, i64 {k}", f"  %{name} = load {kind}, ptr %{name}.at"]
     return "\n".join(lines)
+
+
+def _of_array(name: str, place: int, kind: str = "ptr") -> str:
+    """Lines that read what an array object has so many bytes behind the address of its data."""
+    return f"""  %{name}.at = getelementptr i8, ptr %array, i64 {_data + place}
+  %{name} = load {kind}, ptr %{name}.at
+"""
 
 
 TEXT = f"""{LOOP}
@@ -96,4 +106,32 @@ end:
   %result = phi ptr [%yes, %next], [%no, %other], [%no, %forgetting]
   call void %count(ptr %result)
   ret ptr %result
+}}
+define ptr @$freeze(ptr %self, ptr %given) #0 {{
+entry:
+{_fields(FREEZE)}
+  %array.at = getelementptr i8, ptr %given, i64 {_items + 8}
+  %array = load ptr, ptr %array.at
+  %type.at = getelementptr i8, ptr %array, i64 {_type}
+  %type = load ptr, ptr %type.at
+  %is.array = icmp eq ptr %type, %class
+  br i1 %is.array, label %reading, label %failed
+reading:
+{_of_array("data", 0)}{_of_array("axes", 8, "i32")}{_of_array("shape", 16)}{_of_array("strides", 24)}{_of_array("dtype", 40)}
+  call void %count(ptr %dtype)
+  %view = call ptr %new(ptr %class, ptr %dtype, i32 %axes, ptr %shape, ptr %strides, ptr %data, i32 0, ptr null)
+  %is.none = icmp eq ptr %view, null
+  br i1 %is.none, label %failed, label %holding
+holding:
+  call void %count(ptr %given)
+  %held = call i32 %hold(ptr %view, ptr %given)
+  %is.held = icmp eq i32 %held, 0
+  br i1 %is.held, label %end, label %dropping
+dropping:
+  call void %drop(ptr %view)
+  br label %failed
+failed:
+  ret ptr null
+end:
+  ret ptr %view
 }}"""

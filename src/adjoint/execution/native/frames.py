@@ -17,7 +17,7 @@ from adjoint.compiler import entering
 from adjoint.compiler.calls import FIELDS, PLACE
 from adjoint.compiler.tables import FAILURE, OWNS, STATUS
 from adjoint.execution.native.hosts import Hosts
-from adjoint.runtime import code, entries, onednn, onednn_library
+from adjoint.runtime import code, entries, frozen, onednn, onednn_library
 from adjoint.runtime.memory import DATA_FIELD, LAYOUT, Pages, address, give_back, take, whole_pages
 from adjoint.runtime.pool import pool
 
@@ -30,7 +30,8 @@ named: Callable[[Any], int] = address if DATA_FIELD is None else id  # what the 
 
 @functools.cache
 def _loop() -> code.Code:
-    (found,) = code.load([code.Source(entering.TEXT, frozenset(), ("run", "enter", "holds"))])
+    (found,) = code.load([code.Source(entering.TEXT, frozenset(), ("run", "enter", "holds", "freeze"))])
+    frozen.install(found.addresses["freeze"], entering.FREEZE)
     return found
 
 
