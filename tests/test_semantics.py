@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import threading
 
@@ -377,6 +378,57 @@ def test_no_grad_and_enable_grad_nest() -> None:
     assert not untracked().requires_grad
 
 
+def test_a_block_ends_with_the_mode_that_was_before_it() -> None:
+    x, off, on = ad.variable(2.0), ad.no_grad(), ad.enable_grad()  # the same objects, again and again
+    seen: list[bool] = []
+
+    class Layer(ad.nn.Module):
+        def forward(self, given: ad.Tensor) -> ad.Tensor:
+            with off, on:
+                seen.append((given * x).requires_grad)
+                with off, off:
+                    made = given * x
+                seen.append((given * x).requires_grad)
+            seen.append(made.requires_grad)
+            return given * x
+
+    blocks = [off, on, off, off, on, off]
+    with contextlib.ExitStack() as stack:
+        for block in blocks:
+            stack.enter_context(block)
+        assert not Layer()(x).requires_grad
+        with on:
+            assert Layer()(x).requires_grad
+        assert seen == [True, True, False] * 2
+    assert ad.is_grad_enabled()
+    for block in blocks:
+        block.__enter__()
+    for before in (True, False, False, True, False, True):
+        assert not off.__exit__(None, None, None)
+        assert ad.is_grad_enabled() is before
+    assert graph.get_mode() is graph.OUTERMOST
+
+
+def test_a_rule_of_ones_own_switches_gradients_off_and_on_again() -> None:
+    class Cube(ad.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x * x
+
+        @staticmethod
+        def backward(ctx, u):
+            (x,) = ctx.saved_tensors
+            with ad.no_grad():
+                constant = 3.0 * x
+            return u * constant * x
+
+    x = double(2.0)
+    equal(ad.grad(Cube.apply)(x), 12.0)
+    equal(ad.grad(ad.grad(Cube.apply))(x), 6.0)  # that of a constant times x
+    assert graph.get_mode() is graph.OUTERMOST
+
+
 def test_no_grad_in_one_thread_is_not_seen_in_another() -> None:
     seen: list[bool] = []
     with ad.no_grad():
@@ -430,4 +482,6 @@ def test_an_interrupted_function_leaves_gradients_on(monkeypatch: pytest.MonkeyP
         patch.setattr(modes, "MODE", Interrupted())
         with pytest.raises(KeyboardInterrupt):
             ad.no_grad()(lambda: None)()
+        with pytest.raises(KeyboardInterrupt), ad.no_grad():
+            raise AssertionError("the block isn't entered")
     assert ad.is_grad_enabled()

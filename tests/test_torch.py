@@ -339,6 +339,10 @@ def test_modes():
         assert not (x * 2).requires_grad
         with torch.enable_grad():
             assert (x * 2).requires_grad
+    with torch.no_grad():
+        torch.set_grad_enabled(True)
+        assert torch.is_grad_enabled()
+    assert torch.is_grad_enabled()
     with torch.set_grad_enabled(False):
         assert not (x * 2).requires_grad
     assert (x * 2).requires_grad and torch.is_grad_enabled()

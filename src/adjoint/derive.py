@@ -81,7 +81,7 @@ def _accumulate(
         if u is not None and y in active:
             cotangent[y] = add(cotangent[y], u) if y in cotangent else u
     outer = get_mode()
-    inner = Mode(outer.grad)
+    inner = Mode(outer.grad, None, 0, outer.outer)
     try:  # from before the mode is set: a signal's handler may come right after
         MODE.set(inner)
         for node in reversed(order):

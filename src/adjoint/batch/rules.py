@@ -54,7 +54,7 @@ class Batch:
         batched, shared = self.batched, self.shared
         wanted = [y for y in outputs if y is not None]
         outer = get_mode()
-        inner = Mode(outer.grad)
+        inner = Mode(outer.grad, None, 0, outer.outer)
         try:  # from before the mode is set: a signal's handler may come right after
             MODE.set(inner)
             # what has a value depends on no example

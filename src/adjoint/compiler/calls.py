@@ -24,7 +24,7 @@ FIELDS = ("TABLE", "OBJECTS", "FIELD", "CLASS", "MOVES", "MOVES_END", "CALLS", "
 PLACE = {name: position for position, name in enumerate(FIELDS)}
 IN_ORDER = 0x101  # flags of an array: row-major, and aligned
 ODD = -1  # noted as a failure: one of the tuple is no such array, and nothing has run
-_layout = LAYOUT or Layout(0, 0, 0, 0)
+_layout = LAYOUT or Layout(0, 0, 0, 0, 0)
 
 
 def _load(name: str, pointer: str, position: int, kind: str = "ptr") -> str:

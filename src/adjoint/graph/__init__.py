@@ -3,6 +3,7 @@
 from adjoint.graph.node import (
     MODE,
     NARROW,
+    OUTERMOST,
     WIDENED,
     ArrayType,
     Kept,
@@ -21,7 +22,7 @@ from adjoint.graph.primitive import PRIMITIVES, Operation, Primitive, Rule, Stan
 from adjoint.graph.walk import depends_on, moved, substitute, topological
 
 __all__ = [
-    "MODE", "NARROW", "PRIMITIVES", "WIDENED", "ArrayType", "Kept", "Located", "Mode", "Node", "Operation", "Origin",
+    "MODE", "NARROW", "OUTERMOST", "PRIMITIVES", "WIDENED", "ArrayType", "Kept", "Located", "Mode", "Node", "Operation", "Origin",
     "Primitive", "Rule", "Scope", "StandIn", "Variable", "array_type", "depends_on", "get_mode", "mode", "moved", "record",
     "substitute", "topological",
 ]  # fmt: skip

@@ -128,17 +128,32 @@ class Origin(NamedTuple):
 
 
 class Mode:
-    """What recording looks up: whether gradients are tracked, and the site to give to nodes made inside the library."""
+    """What recording looks up: whether gradients are tracked, and the site to give to nodes made inside the library. A block that
+    switches gradients on or off ends by going back to `outer` of the mode there is (see `transforms.modes`): where a mode takes
+    another one's place, for a while, that is the other one's. `within` are the modes of such blocks, if they are made already,
+    with gradients off and on."""
 
-    __slots__ = ("grad", "offset", "site")
+    __slots__ = ("grad", "offset", "outer", "site", "within")
 
-    def __init__(self, grad: bool = True, site: Site = None, offset: int = 0) -> None:
+    def __init__(self, grad: bool, site: Site, offset: int, outer: Mode | None) -> None:
         self.grad = grad
         self.site = site
         self.offset = offset
+        self.outer = self if outer is None else outer
+        self.within: tuple[Mode, Mode] | None = None
 
 
-MODE: ContextVar[Mode] = ContextVar("adjoint_mode", default=Mode())  # noqa: B039 - the default is never mutated
+def _outermost() -> Mode:
+    """The mode outside of all blocks, with those of two blocks inside of each other."""
+    base = Mode(True, None, 0, None)
+    base.within = Mode(False, None, 0, base), Mode(True, None, 0, base)
+    for mode in base.within:
+        mode.within = Mode(False, None, 0, mode), Mode(True, None, 0, mode)
+    return base
+
+
+OUTERMOST = _outermost()
+MODE: ContextVar[Mode] = ContextVar("adjoint_mode", default=OUTERMOST)
 get_mode = MODE.get
 
 
@@ -282,6 +297,8 @@ class mode(Setting[Mode]):
         grad, site, offset = self.given
         if grad is None:
             grad = outer.grad
-        inner = Mode(grad, outer.site, outer.offset) if site is None else Mode(grad, site, offset)
+        if site is None:
+            site, offset = outer.site, outer.offset
+        inner = Mode(grad, site, offset, outer.outer)
         self.set(inner)
         return inner

@@ -159,12 +159,14 @@ DATA_FIELD = _data_field() if sys.implementation.name == "cpython" else None
 
 
 class Layout(NamedTuple):
-    """Where in objects native code finds what it reads, in bytes: the type of any, an array's data and flags, a tuple's items."""
+    """Where in objects native code finds what it reads, in bytes: the type of any, an array's data and flags, a tuple's items,
+    the contents of `bytes`."""
 
     type: int
     data: int
     flags: int
     items: int
+    contents: int
 
 
 def _layout() -> Layout | None:
@@ -180,9 +182,11 @@ def _layout() -> Layout | None:
     places = range(DATA_FIELD, np.ndarray.__basicsize__ - 3, 4)
     flags = [at for at in places if all(ctypes.c_int.from_address(id(x) + at).value == x.flags.num for x in samples)]
     type_, items, held = object.__basicsize__ - 8, tuple.__basicsize__, tuple(samples)
+    contents, texts = bytes.__basicsize__ - 1, [bytes(range(n, n + 8)) for n in range(3)]
     fits = all(_at(id(x) + type_).value == id(type(x)) for x in (*held, held, None))
     fits = fits and all(_at(id(held) + items + 8 * k).value == id(x) for k, x in enumerate(held))
-    return Layout(type_, DATA_FIELD, flags[0], items) if fits and flags else None
+    fits = fits and contents % 8 == 0 and all(ctypes.string_at(id(text) + contents, 8) == text for text in texts)
+    return Layout(type_, DATA_FIELD, flags[0], items, contents) if fits and flags else None
 
 
 LAYOUT = _layout()

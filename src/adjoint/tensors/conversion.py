@@ -12,6 +12,7 @@ from adjoint import tracing
 from adjoint.composites.shaping import stack
 from adjoint.execution import ValueNeededError
 from adjoint.dtypes import BY_NUMPY, DType, as_dtype, default_dtype, promote, scalar_dtype
+from adjoint.runtime.frozen import VALUE, is_frozen, maker
 from adjoint.runtime.memory import copied
 from adjoint.graph import Node, Variable, array_type
 from adjoint.primitives.core import cast, is_scalar, leaf, marker, ops, stop_gradient, typed, version
@@ -202,13 +203,18 @@ def dtype_of(dtype: Any) -> DType:
 
 
 class Value(np.ndarray[Any, Any]):
-    """A tensor's array, as what its read-only views are made from: it tells them from views of others' memory."""
+    """A tensor's array, as what its read-only views are made from, where `frozen` doesn't make them: it tells them from views of
+    others' memory."""
 
     __slots__ = ()
 
 
 def read_only(array: Any) -> Any:
-    """A view that can't be made writable: it is one of a read-only buffer."""
+    """A view that can't be made writable."""
+    made = maker[0]
+    if made is not None and type(array) is np.ndarray:
+        return made((VALUE, array))
+    # of a read-only buffer
     view = array.view(Value)
     if view.dtype.kind != "V":
         return np.asarray(memoryview(view).toreadonly())
@@ -224,7 +230,7 @@ def _may_change(array: Any) -> bool:
             return True
         array = array.base
     owner = array.obj if isinstance(array, memoryview) and array.readonly else array
-    return type(owner) not in (bytes, Value)
+    return type(owner) not in (bytes, Value) and not is_frozen(owner)
 
 
 def _from_python(x: Any, default: bool) -> Any:

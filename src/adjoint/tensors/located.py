@@ -116,7 +116,7 @@ class recording_at_user(Setting[Mode]):
     def __enter__(self) -> None:
         outer = get_mode()
         frame = user_frame(2) if outer.site is None else None
-        self.set(outer if frame is None else Mode(outer.grad, frame.f_code, frame.f_lasti))
+        self.set(outer if frame is None else Mode(outer.grad, frame.f_code, frame.f_lasti, outer.outer))
 
 
 def called_at_user(function: Callable[..., T], *arguments: Any) -> T:
@@ -126,7 +126,7 @@ def called_at_user(function: Callable[..., T], *arguments: Any) -> T:
     if frame is None:
         return function(*arguments)
     try:  # an interrupt comes after a call: the mode is set back wherever that is
-        MODE.set(Mode(outer.grad, frame.f_code, frame.f_lasti))
+        MODE.set(Mode(outer.grad, frame.f_code, frame.f_lasti, outer.outer))
         return function(*arguments)
     finally:
         MODE.set(outer)
@@ -148,7 +148,7 @@ def enter_scope(name: str, frame: FrameType | int, user: bool = False) -> Any:
         if found is not None:
             code, offset = found.f_code, found.f_lasti
     try:
-        token = MODE.set(Mode(outer.grad, Scope(name, code, offset, parent, user), 0))
+        token = MODE.set(Mode(outer.grad, Scope(name, code, offset, parent, user), 0, outer.outer))
     except BaseException:  # of a signal's handler, right after
         MODE.set(outer)
         raise

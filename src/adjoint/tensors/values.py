@@ -13,6 +13,7 @@ import numpy as np
 from adjoint.composites import shaping
 from adjoint.primitives import elementwise
 from adjoint.tensors.conditions import note
+from adjoint.runtime.frozen import VALUE, maker
 from adjoint.tensors.conversion import read_only
 from adjoint.tensors.leaving import leave, leave_unasked
 from adjoint.tensors.located import at_user
@@ -46,7 +47,8 @@ class Values(Named):
         array = node.value if type(node.value) is np.ndarray else self._array()
         if node.tracked:
             leave(node, "numpy()")
-        return read_only(array)  # type: ignore[no-any-return]
+        made = maker[0]
+        return read_only(array) if made is None else made((VALUE, array))  # type: ignore[no-any-return]
 
     def item(self) -> Any:
         """The value of a tensor with one element as a Python number.

@@ -63,7 +63,7 @@ def at_users_line(f: Callable[..., Any], args: tuple[Any, ...], keywords: dict[s
         if frame.f_code.co_filename.startswith(PACKAGE):
             frame = user_frame(3) or frame
         try:  # an interrupt comes after a call: the mode is set back wherever that is
-            MODE.set(Mode(outer.grad, frame.f_code, frame.f_lasti))
+            MODE.set(Mode(outer.grad, frame.f_code, frame.f_lasti, outer.outer))
             result = f(*args, **keywords)
         except (ValueError, TypeError) as error:
             raise as_pytorchs(error) from None

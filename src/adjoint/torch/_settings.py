@@ -39,7 +39,7 @@ class set_grad_enabled(contextlib.ContextDecorator):
 
     def __init__(self, mode: bool) -> None:
         self.outer = get_mode()
-        MODE.set(Mode(bool(mode), self.outer.site, self.outer.offset))
+        MODE.set(Mode(bool(mode), self.outer.site, self.outer.offset, self.outer.outer))
         self.mode = mode
 
     def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:

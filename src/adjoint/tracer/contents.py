@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjoint import tracing
+from adjoint.runtime.frozen import is_frozen
 from adjoint.tensors.located import at_user
 from adjoint.tracer.guards import ABSENT, bytes_of, is_plain, labels_of, quoted
 
@@ -198,7 +199,9 @@ def _array(reach: Reach, value: np.ndarray, path: str) -> None:
 
 def _is_open(base: Any) -> bool:
     """Whether memory below NumPy's arrays may be written to by others."""
-    if base is None or isinstance(base, bytes) or hasattr(base, "lent_once"):  # the last is a tensor's
+    if (
+        base is None or isinstance(base, bytes) or hasattr(base, "lent_once") or is_frozen(base)
+    ):  # these two are tensors'
         return False
     try:
         return not memoryview(base).readonly

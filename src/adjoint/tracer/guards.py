@@ -22,8 +22,13 @@ __all__ = ["ABSENT", "Guard", "Guards", "bytes_of", "is_plain", "labels_of", "qu
 
 ABSENT = object()
 MANY = 128  # guards: of so many those on entries of dictionaries are compared together
+FEW = 4  # entries from which native code compares them
 PLAIN = (int, bool, str, bytes, float, complex, type(None))  # compared by value
 GONE = (AttributeError, LookupError, TypeError, ValueError, RuntimeError)  # what is read no longer has that form
+
+
+Entry = tuple[dict[Any, Any], Any, Any]  # a dictionary, a key, a value
+Compared = Callable[[Sequence[Entry]], "Callable[[], bool] | None"]
 
 
 class Guard(NamedTuple):
@@ -128,9 +133,22 @@ class Guards:
             self._function = _function(list(self.all.values()))
         return self._function()
 
-    def write(self, w: Writer, otherwise: str) -> None:
-        """Write lines that return something unless all hold."""
-        _write(w, self.all.values(), otherwise)
+    def write(self, w: Writer, otherwise: str, compared: Compared) -> None:
+        """Write lines that return something unless all hold. Entries of dictionaries native code looks up, where `compared` makes
+        a function of them that says whether they are the very objects; if one isn't, it may be an equal one."""
+        guards = list(self.all.values())
+        entries = [guard for guard in guards if guard.is_entry and type(guard.objects[0]) is dict]
+        found = None
+        if len(entries) >= FEW:
+            found = compared([(guard.objects[0], guard.stored, guard.objects[1]) for guard in entries])
+        if found is None:
+            _write(w, guards, otherwise)
+            return
+        w.name(guards)  # keeps what it compares
+        w.add(f"if not {w.name(found)}():")
+        _write(w, entries, otherwise, "    ")
+        native = set(map(id, entries))
+        _write(w, [guard for guard in guards if id(guard) not in native], otherwise)
 
     def may_return(self) -> bool:
         """Whether all hold but those about plain values, such as `training`."""
@@ -165,20 +183,22 @@ def _function(guards: Sequence[Guard]) -> Callable[[], bool]:
     return made
 
 
-def _write(w: Writer, guards: Iterable[Guard], otherwise: str) -> None:
+def _write(w: Writer, guards: Iterable[Guard], otherwise: str, indent: str = "") -> None:
     w.objects.update(HELPERS, GONE=GONE)
-    w.add("try:", "    pass")
     guards = list(guards)
+    if not guards:
+        return
+    w.add(f"{indent}try:", f"{indent}    pass")
     entries = [guard for guard in guards if guard.is_entry] if len(guards) >= MANY else []
     if entries:  # Python takes 25 us to compile a line
         owners, values = zip(*[guard.objects for guard in entries], strict=True)
         given = ", ".join(map(w.name, (owners, [guard.stored for guard in entries], values)))
-        w.add(f"    if not same_state({given}): return {otherwise}")
+        w.add(f"{indent}    if not same_state({given}): return {otherwise}")
         guards = [guard for guard in guards if not guard.is_entry]
     for guard in guards:
         condition = guard.condition.format(*map(w.name, guard.objects))
-        w.add(f"    if not ({condition}): return {otherwise}")
-    w.add(f"except GONE: return {otherwise}")
+        w.add(f"{indent}    if not ({condition}): return {otherwise}")
+    w.add(f"{indent}except GONE: return {otherwise}")
 
 
 def is_plain(value: Any) -> bool:

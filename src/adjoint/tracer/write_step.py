@@ -22,21 +22,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjoint import execution, tracing
-from adjoint.dtypes import default_dtype, float64
-from adjoint.graph import Node, Variable, array_type, get_mode
-from adjoint.primitives.core import LEAF, leaf
-from adjoint.primitives.indexing import SCATTER_ADD
+from adjoint.dtypes import default_dtype
+from adjoint.graph import Node, Variable, get_mode
+from adjoint.primitives.core import LEAF
 from adjoint.primitives.random import EXAMPLES
-from adjoint.runtime.memory import LEASED_FROM, new_array
-from adjoint.shapes import size_of
+from adjoint.runtime.memory import new_array
 from adjoint.tensors.tensor import Tensor
 from adjoint.tracer.python_source import Writer, closed, open_containers
+from adjoint.tracer.write_results import Results, undrawn
 from adjoint.tree import Structure
 
 if TYPE_CHECKING:
     from adjoint.tracer.compiled import Compiled
 
-MOST_HELD = 1 << 22  # bytes of its last results that a function may hold, so as not to make arrays for them anew
 UNUSUAL = object()  # what a written function gives where the general way is to be taken
 
 NODE = getattr_static(Tensor, "node")
@@ -68,13 +66,13 @@ def write_step(
     w = Writer()
     w.objects.update(
         UNUSUAL=UNUSUAL, active=tracing.active, examples=EXAMPLES.get, tracing=tracing, get_mode=get_mode, Node=Node,
-        default_dtype=default_dtype, Tensor=Tensor, ndarray=np.ndarray, new=object.__new__, LEAF=LEAF, leaf=leaf,
-        empty=np.empty, new_array=new_array, run=station.function, arguments=station.arguments, **station.names,
-        failure=station.failure, status=station.status, forget=station.forget_failure, fail=station.fail,
+        default_dtype=default_dtype, Tensor=Tensor, ndarray=np.ndarray, new=object.__new__, LEAF=LEAF,
+        empty=np.empty, new_array=new_array, run=station.function, arguments=station.arguments, enter=station.enter,
+        **station.names, failure=station.failure, status=station.status, forget=station.forget_failure, fail=station.fail,
         lock=station.lock, locked=station.lock.locked, getrefcount=getrefcount,
         is_ours=execution.is_ours, dget=dict.__getitem__, put=dict.__setitem__,
     )  # fmt: skip
-    _check_surroundings(w, compiled, grad)
+    _check_surroundings(w, compiled, grad, station)
     if station.launches:
         w.unless(f"not {w.name(station)}.is_outdated")
     parameters = [f"a{k}" for k in range(len(arguments))] if structure is None else open_containers(w, structure)
@@ -86,39 +84,41 @@ def write_step(
     _read_gradients(w, compiled, seen)
     w.add("f = None")  # the flags of an array hold it
     _read_numbers(w, compiled, station)
-    w.unless("not locked()")  # nor wait for it: the holder may be this very thread, interrupted by a finalizer
-    w.add("with lock:")
+    # a program that sees for itself whether it is free needs no lock, unless numbers are written down for it
+    locks = station.enter is None or bool(compiled.cells and station.blocks)
+    if locks:
+        w.unless("not locked()")  # nor wait for it: the holder may be this very thread, interrupted by a finalizer
+        w.add("with lock:")
     body = Writer()
     body.objects, body._names = w.objects, w._names
     objects = _point(body, compiled, station, arrays)
     foreign = [f"v{k}" for k, x in enumerate(arguments) if isinstance(x, np.ndarray)]
-    stores = _make_results(body, compiled, station, arrays, objects, foreign)
+    results = Results(body, compiled, station, arrays, objects, foreign)
+    stores = results.write()
     looked = {id(variable) for variable, _, _ in compiled.looked}
     for k, (owner, _, _) in enumerate(compiled.gradients):
         if id(owner) not in looked:
             body.add(f"b{k} = {w.name(owner)}.grad")
     body.add(*station.named(objects))
-    if station.function is not None:
-        body.add("_, = map(run, arguments)", "if failure[0] or status.value:")
-        body.add(*(["    fail()"] if station.hosts else _give_up(w, compiled)))
+    _run(body, station, bool(stores or compiled.drawn), results.give_up())
     body.add(*stores)
     lines = body.lines
     if compiled.drawn:
-        draw, undo = _drawn(w, compiled), _undrawn(w, compiled)
+        draw, undo = _drawn(w, compiled), undrawn(w, compiled)
         lines = [*draw, "    try:", *["    " + line for line in lines], "    except BaseException:"]
         lines += [*["        " + line for line in undo], "        raise"]
-    w.lines += ["    " + line for line in lines]
+    w.lines += ["    " + line for line in lines] if locks else lines
     _give(w, compiled)
     return w.function(parameters), station
 
 
-def _check_surroundings(w: Writer, compiled: Compiled, grad: bool) -> None:
+def _check_surroundings(w: Writer, compiled: Compiled, grad: bool, station: Any) -> None:
     attributes = w.name(compiled.attributes)
     w.unless(
         f"active() is None and not examples() and (tracing.epoch == {attributes}.epoch or {attributes}.are_same())"
     )
     w.unless(f"get_mode().grad is {grad} and default_dtype() is {w.name(default_dtype())}")
-    compiled.guards.write(w, "UNUSUAL")
+    compiled.guards.write(w, "UNUSUAL", station.holding)
 
 
 def _arrays(compiled: Compiled) -> dict[int, str]:
@@ -234,18 +234,14 @@ def _drawn(w: Writer, compiled: Compiled) -> list[str]:
     return lines + [f"    {w.name(cell.owner)}.{cell.name} = numbers[{k}]" for cell, k, _ in compiled.drawn]
 
 
-def _undrawn(w: Writer, compiled: Compiled) -> list[str]:
-    """Lines that give it back where the call doesn't happen and nobody has drawn since."""
-    found = []
-    for cell, k, at in compiled.drawn:
-        name = f"{w.name(cell.owner)}.{cell.name}"
-        found.append(f"if {name} is numbers[{k}]: {name} = c{at}")
-    return found
-
-
-def _give_up(w: Writer, compiled: Compiled) -> list[str]:
-    """Lines that take the general way after native code has failed, before anything else has happened."""
-    return ["    forget()", *["    " + line for line in _undrawn(w, compiled)], "    return UNUSUAL"]
+def _run(w: Writer, station: Any, changes: bool, give_up: Sequence[str]) -> None:
+    """Run the program. Where the call `changes` anything, none of the bytecode's calls does: see above."""
+    if station.enter is not None:
+        w.add("x, = map(enter, (given,))" if changes else "x = enter(given)", "if x is not None:")
+        w.add(*[f"    if x: {line.strip()}" if "forget" in line else line for line in give_up])
+    elif station.function is not None:
+        w.add("_, = map(run, arguments)", "if failure[0] or status.value:")
+        w.add(*(["    fail()"] if station.hosts else give_up))
 
 
 def _point(w: Writer, compiled: Compiled, station: Any, arrays: Mapping[int, str]) -> dict[int, str]:
@@ -258,120 +254,6 @@ def _point(w: Writer, compiled: Compiled, station: Any, arrays: Mapping[int, str
             w.add(f"    {w.name(block)}[:] = [{values}]")
         w.add("    last[0] = numbers")
     return {k: array for leaf, array in arrays.items() if (k := station.leaf(leaf)) is not None}
-
-
-def _make_results(
-    w: Writer,
-    compiled: Compiled,
-    station: Any,
-    arrays: Mapping[int, str],
-    objects: dict[int, str],
-    foreign: Sequence[str],
-) -> list[str]:
-    """Find memory for the results, which become objects of the program, run what comes before the last host step, and make all
-    that will hold the results; the lines that give names, gradients and numbers their new values, none of which is a call. A
-    large result that was the last call's, and that nobody else holds any more, is written over."""
-
-    def node(r: int, variable: Variable | None) -> str:
-        owner = (
-            "None, {}, None, 0, False" if variable is None else f"{w.name(variable)}, {{}}, None, 0, {variable.tracked}"
-        )
-        return f"Node(LEAF, (), {owner.format(w.name(compiled.types[r]))}, r{r})"
-
-    sizes = [size_of(x.shape) * x.dtype.dtype.itemsize for x in compiled.types]
-
-    def memory(r: int) -> str:
-        type_ = compiled.types[r]
-        made = f"{w.name(type_.shape)}, {w.name(type_.dtype.dtype)}"
-        return f"empty({made})" if sizes[r] < LEASED_FROM else f"new_array({made}, {sizes[r]})"
-
-    def becomes(r: int, array: str) -> None:
-        number = station.result(r)
-        if number is not None:
-            objects[number] = array
-
-    names = {id(tensor): k for k, (tensor, _, _, _) in enumerate(compiled.names)}
-    rebound = {r for _, _, _, r in compiled.rebound}
-    shared = {r: names[id(t)] for t, _, _, r in compiled.rebound if station.shares[r] and id(t) in names}
-    room = MOST_HELD
-    for r, nbytes in enumerate(sizes):
-        if r in shared or station.fresh[r] is None:
-            continue
-        if r not in rebound and LEASED_FROM <= nbytes <= room:
-            room -= nbytes
-            held = w.name([None])
-            w.add(f"r{r} = {held}[0]", f"if getrefcount(r{r}) != {SOLE[2]}: r{r} = {held}[0] = {memory(r)}")
-        else:
-            w.add(f"r{r} = {memory(r)}")
-        becomes(r, f"r{r}")
-    if station.hosts:
-        for r, k in shared.items():
-            becomes(r, f"w{k}")
-        w.add(*station.named(objects))
-        objects.clear()
-        _run_hosts(w, compiled, station, arrays, foreign)
-    holders: list[tuple[str, int]] = []
-    for k, (_, _, place) in enumerate(compiled.gradients):
-        if isinstance(place, int):
-            holders.append((f"g{k}", place))
-        elif place is not None:  # known by its rows: nobody makes it whole unasked
-            rows, indices, type_ = place
-            made = (
-                f"({node(rows, None)}, {node(indices, None)}), {w.name(type_.shape)}, {w.name(type_)}, None, 0, False"
-            )
-            w.add(f"g{k} = new(Tensor)", f"g{k}.node = Node({w.name(SCATTER_ADD)}, {made})")
-    holders += [(f"t{k}", x) for k, (kind, x) in enumerate(compiled.outputs) if kind == "value"]
-    holders.sort(key=lambda holder: holder[1] in shared)  # those of shared memory last: see below
-    own = sum(place not in shared for _, place in holders)
-    for holder, place in holders[:own]:
-        w.add(f"{holder} = new(Tensor)", f"{holder}.node = {node(place, None)}")
-    for r, k in shared.items():
-        # nobody else holds the node or its value: that it becomes another one can't be seen
-        w.add(f"sole{r} = getrefcount(n{k}) == {SOLE[0]} and getrefcount(w{k}) == {SOLE[1]} and is_ours(w{k})")
-        w.add(f"r{r} = w{k} if sole{r} else {memory(r)}")
-        becomes(r, f"r{r}")
-    for holder, place in holders[own:]:
-        w.add(f"{holder} = new(Tensor)", f"{holder}.node = {node(place, None)}")
-    stores = [
-        f"{w.name(owner)}.grad = {'None' if place is None else f'g{k}'}"
-        for k, (owner, _, place) in enumerate(compiled.gradients)
-    ]
-    for tensor, _, variable, r in compiled.rebound:
-        w.add(f"m{r} = None if sole{r} else {node(r, variable)}" if r in shared else f"m{r} = {node(r, variable)}")
-        stores.append(f"{f'if not sole{r}: ' if r in shared else ''}{w.name(tensor)}.node = m{r}")
-    entries = [(cell, k) for cell, k in compiled.written if isinstance(cell.owner, dict)]
-    stores += [
-        f"{w.name(cell.owner)}.{cell.name} = numbers[{k}]"
-        for cell, k in compiled.written
-        if not isinstance(cell.owner, dict)
-    ]
-    if entries:
-        # the dictionary's own, also where a subclass has another; taking a `map` apart is no call of the bytecode
-        owners, keys = tuple([cell.owner for cell, _ in entries]), tuple([cell.name for cell, _ in entries])
-        new = "".join([f"numbers[{k}], " for _, k in entries])
-        w.add(f"changes = map(put, {w.name(owners)}, {w.name(keys)}, ({new}))")
-        stores.append(f"{'_, ' * len(entries)}= changes")
-    return stores
-
-
-def _run_hosts(
-    w: Writer,
-    compiled: Compiled,
-    station: Any,
-    arrays: Mapping[int, str],
-    foreign: Sequence[str],
-) -> None:
-    """Run what comes before the last host step, and take the results that host steps make, apart from arrays of the caller's
-    (`foreign`). Which old values may be written over is seen afterwards, for host code may get hold of them; nothing is written
-    there before."""
-    hosts = station.hosts
-    results = {place: r for r, place in enumerate(station.fresh)}
-    given = [*[arrays[k] for k in hosts.leaves], *[f"r{results[k]}" for k in hosts.fresh]]
-    w.objects.update(begin=hosts.run, apart=execution.apart)
-    w.add(f"h = begin(({''.join([f'{name}, ' for name in given])}))", "if h is None:", *_give_up(w, compiled))
-    for r, place in enumerate(hosts.made):
-        if place is not None:
-            w.add(f"r{r} = apart(h[{place}], ({', '.join(foreign)},))" if foreign else f"r{r} = h[{place}]")
 
 
 def _give(w: Writer, compiled: Compiled) -> None:
@@ -389,19 +271,3 @@ def _given_back(w: Writer, kind: str, x: Any) -> str:
     if kind == "copy":
         return f"{w.name(copy)}({w.name(x)})"
     return f"a{x}" if kind == "argument" else f"numbers[{x}]" if kind == "number" else w.name(x)
-
-
-def _counts_when_sole() -> tuple[int, int, int]:
-    """The reference counts that a written function finds: of a node and its value when only a tensor holds them, and of a
-    result that it alone holds."""
-    w = Writer()
-    tensor = object.__new__(Tensor)
-    tensor.node = leaf(np.zeros(3), array_type((3,), float64))
-    w.objects.update(getrefcount=getrefcount)
-    w.add(f"n0 = {w.name(tensor)}.node", "w0 = n0.value", f"r0 = {w.name([np.zeros(3)])}[0]")
-    w.add("return getrefcount(n0), getrefcount(w0), getrefcount(r0)")
-    found: tuple[int, int, int] = w.function([])()
-    return found
-
-
-SOLE = _counts_when_sole()

@@ -3,31 +3,49 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ContextDecorator
 from functools import partial
+from itertools import repeat
+from operator import attrgetter, not_
 from typing import Any, TypeVar
 
-from adjoint._setting import Base, Setting
+from adjoint._setting import Base
 from adjoint.execution.tiers import tiers
-from adjoint.graph import MODE, Mode, get_mode
+from adjoint.graph import MODE, OUTERMOST, Mode, get_mode
 
 __all__ = ["deterministically", "enable_grad", "is_deterministic", "is_grad_enabled", "no_grad", "set_deterministic"]
 
 F = TypeVar("F", bound=Callable[..., Any])
-MODES = (Mode(False), Mode(True))
+# Each `next` of it goes back to the outer mode, in C, and gives False.
+_leave: Iterator[bool] = map(not_, map(MODE.set, map(attrgetter("outer"), map(MODE.get, repeat(OUTERMOST)))))
 
 
-class _GradMode(Setting[Mode]):
-    """A context manager, and a decorator, that sets whether operations are tracked in this thread or task."""
+class _End(Base):  # type: ignore[misc]
+    """Whose `__exit__`, which is C's as that of a `Setting`, ends the innermost block of a mode, whatever interrupts."""
 
+    closed = True
+
+    def __init__(self) -> None:
+        self.close = partial(next, _leave)
+
+
+class _GradMode:
+    """A context manager, and a decorator, that sets whether operations are tracked in this thread or task. It holds nothing: what
+    was there before is in the mode."""
+
+    __slots__ = ()
     enabled: bool
-    variable = MODE
+    __exit__ = _End().__exit__  # bound already, to what it is the end of
 
     def __enter__(self) -> None:
         outer = get_mode()
-        # never mutated; outside of the library's own functions there is no site
-        self.set(MODES[self.enabled] if outer.site is None else Mode(self.enabled, outer.site, outer.offset))
+        within = outer.within
+        try:
+            MODE.set(Mode(self.enabled, outer.site, outer.offset, outer) if within is None else within[self.enabled])
+        except BaseException:  # of a signal's handler, which may come right after the call
+            MODE.set(outer)
+            raise
 
     def __call__(self, function: F) -> F:
         enabled = self.enabled
@@ -36,7 +54,7 @@ class _GradMode(Setting[Mode]):
         def wrapped(*args: Any, **keywords: Any) -> Any:
             outer = get_mode()
             try:  # from before the mode is set: Ctrl-C may come right after
-                MODE.set(Mode(enabled, outer.site, outer.offset))
+                MODE.set(Mode(enabled, outer.site, outer.offset, outer))
                 return function(*args, **keywords)
             finally:
                 MODE.set(outer)
@@ -55,12 +73,14 @@ class no_grad(_GradMode):
     Tensor(0.75, requires_grad=True)
     """
 
+    __slots__ = ()
     enabled = False
 
 
 class enable_grad(_GradMode):
     """Inside, operations are tracked again. Also a decorator."""
 
+    __slots__ = ()
     enabled = True
 
 

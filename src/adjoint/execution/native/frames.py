@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.compiler import calls
+from adjoint.compiler import entering
 from adjoint.compiler.calls import FIELDS, PLACE
 from adjoint.compiler.tables import FAILURE, OWNS, STATUS
 from adjoint.execution.native.hosts import Hosts
-from adjoint.runtime import code, onednn, onednn_library
+from adjoint.runtime import code, entries, frozen, onednn, onednn_library
 from adjoint.runtime.memory import DATA_FIELD, LAYOUT, Pages, address, give_back, take, whole_pages
 from adjoint.runtime.pool import pool
 
@@ -30,13 +30,24 @@ named: Callable[[Any], int] = address if DATA_FIELD is None else id  # what the 
 
 @functools.cache
 def _loop() -> code.Code:
-    (found,) = code.load([code.Source(calls.LOOP, frozenset(), ("run",))])
+    (found,) = code.load([code.Source(entering.TEXT, frozenset(), ("run", "enter", "holds", "freeze"))])
+    frozen.install(found.addresses["freeze"], entering.FREEZE)
     return found
 
 
 def loop_address() -> int:
     """The loop that runs programs: a function of a record."""
     return _loop().addresses["run"]
+
+
+def holding(listed: Sequence[tuple[dict[Any, Any], Any, Any]]) -> Callable[[], bool] | None:
+    """A function that says whether dictionaries hold these values under these keys, the very objects; None where Python can't
+    have such functions. Who has it keeps these objects."""
+    given = {"LOOK": "PyDict_GetItemWithError", "FORGET": "PyErr_Clear", "COUNT": "Py_IncRef"}
+    numbers: dict[str, int] = {name: entries.function_of_c(function) for name, function in given.items()}
+    numbers |= {"YES": id(True), "NO": id(False), "ENTRIES": len(listed)}
+    found = [numbers[name] for name in entering.HOLDS] + [id(x) for entry in listed for x in entry]
+    return entries.made("holds", _loop().addresses["holds"], found, False)
 
 
 class Frame:
@@ -160,6 +171,9 @@ class Station:
     shares        for each result, whether it may take its partner's memory
     function      runs the program, given the one number in `arguments`; afterwards `failure[0]` or `status.value` isn't 0 if an
                   index was out of bounds or a library failed; None where the program ends with a host step
+    enter         does all of this in one call, given the tuple of the arrays, where the program sees: gives None, or True if
+                  something failed, or False, having done nothing, while another thread is in there; None where Python can't have
+                  such functions
     hosts         what comes before, up to the last host step (see `Hosts`); None if there is no host step
     """
 
@@ -196,6 +210,24 @@ class Station:
         self.sees = LAYOUT is not None and self.hosts is None and self.function is not None and len(self.objects) > 0
         if self.sees:
             frame.all_records[-1, PLACE["CLASS"]] = id(np.ndarray)
+        self.busy = ctypes.c_int64(0)
+        self.enter = self._entered(program.outline.long) if self.sees else None
+
+    def _entered(self, long: bool) -> Callable[[Any], bool | None] | None:
+        """`enter`; a program that may take `long` lets other threads run meanwhile."""
+        functions = {"RELEASE": "PyEval_SaveThread", "TAKE": "PyEval_RestoreThread", "COUNT": "Py_IncRef"}
+        numbers: dict[str, int] = {name: entries.function_of_c(function) for name, function in functions.items()}
+        if not long:
+            numbers |= {"RELEASE": 0, "TAKE": 0}
+        numbers |= {
+            "RECORD": self.arguments[0] or 0,
+            "OBJECTS": self.objects.buffer_info()[0],
+            "BUSY": ctypes.addressof(self.busy),
+        }
+        numbers |= {"FAILURE": ctypes.addressof(self.failure), "STATUS": ctypes.addressof(self.status)}
+        numbers |= {"DONE": id(None), "FAILED": id(True), "BUSY_RESULT": id(False)}
+        listed = [numbers[name] for name in entering.ENTER]
+        return entries.made("enter", _loop().addresses["enter"], listed, True)
 
     def leaf(self, k: int) -> int | None:
         return k if k in self.read else None
@@ -208,7 +240,13 @@ class Station:
         if not self.sees:
             return [f"objects[{k}] = {'address' if DATA_FIELD is None else 'id'}({name})" for k, name in names.items()]
         given = [names.get(k, f"held{k}" if k in self.held else "None") for k in range(len(self.objects))]
-        return [f"given = ({', '.join(given)},)", "objects[0] = id(given)"]
+        lines = [f"given = ({', '.join(given)},)", "objects[0] = id(given)"]
+        return lines if self.enter is None else lines[:1]
+
+    @staticmethod
+    def holding(listed: Sequence[tuple[dict[Any, Any], Any, Any]]) -> Callable[[], bool] | None:
+        """See `holding`."""
+        return holding(listed)
 
     def hold(self, constants: Sequence[tuple[int, Any]]) -> None:
         """Name the arrays of leaves that are the same in every call."""

@@ -1,0 +1,206 @@
+"""Where the results of a written call lie, what holds them, and what gets new values (see `write_step`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from sys import getrefcount
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjoint import execution
+from adjoint.dtypes import float64
+from adjoint.graph import Variable, array_type
+from adjoint.primitives.core import leaf
+from adjoint.primitives.indexing import SCATTER_ADD
+from adjoint.runtime.memory import LEASED_FROM
+from adjoint.shapes import size_of
+from adjoint.tensors.tensor import Tensor
+from adjoint.tracer.python_source import Writer
+
+if TYPE_CHECKING:
+    from adjoint.tracer.compiled import Compiled
+
+MOST_HELD = 1 << 22  # bytes of its last results that a function may hold, so as not to make arrays for them anew
+WRITTEN_OUT = (
+    8  # nodes of results that are made without their constructor, which takes Python half as long to run and three
+)
+# times as long to compile
+
+
+class Results:
+    """Writes all that will hold the results of a call. `arrays` are the names of the arrays that the program takes, by its
+    leaves; `objects` those of what it reads and writes, by their numbers; `foreign` those of arrays of the caller's."""
+
+    def __init__(
+        self, w: Writer, compiled: Compiled, station: Any, arrays: Mapping[int, str], objects: dict[int, str],
+        foreign: Sequence[str],
+    ) -> None:  # fmt: skip
+        self.w, self.compiled, self.station = w, compiled, station
+        self.arrays, self.objects, self.foreign = arrays, objects, foreign
+        self.sizes = [size_of(x.shape) * x.dtype.dtype.itemsize for x in compiled.types]
+        names = {id(tensor): k for k, (tensor, _, _, _) in enumerate(compiled.names)}
+        # results that may take the memory of a name's old value: the number of that name
+        self.shared = {
+            r: names[id(tensor)] for tensor, _, _, r in compiled.rebound if station.shares[r] and id(tensor) in names
+        }
+
+    def write(self) -> list[str]:
+        """Find memory for the results, which become objects of the program, run what comes before the last host step, and make
+        all that will hold the results; the lines that give names, gradients and numbers their new values, none of which is a
+        call."""
+        self._find_memory()
+        if self.station.hosts:
+            for r, k in self.shared.items():
+                self._becomes(r, f"w{k}")
+            self.w.add(*self.station.named(self.objects))
+            self.objects.clear()
+            self._run_hosts()
+        self._hold()
+        return [*self._stores(), *self._numbers()]
+
+    def give_up(self) -> list[str]:
+        """Lines that take the general way after native code has failed, before anything else has happened."""
+        return ["    forget()", *["    " + line for line in undrawn(self.w, self.compiled)], "    return UNUSUAL"]
+
+    def _memory(self, r: int) -> str:
+        type_ = self.compiled.types[r]
+        made = f"{self.w.name(type_.shape)}, {self.w.name(type_.dtype.dtype)}"
+        return f"empty({made})" if self.sizes[r] < LEASED_FROM else f"new_array({made}, {self.sizes[r]})"
+
+    def _becomes(self, r: int, array: str) -> None:
+        number = self.station.result(r)
+        if number is not None:
+            self.objects[number] = array
+
+    def _find_memory(self) -> None:
+        """Memory for results that take no old value's. A large result that was the last call's, and that nobody else holds any
+        more, is written over."""
+        w, room = self.w, MOST_HELD
+        rebound = {r for _, _, _, r in self.compiled.rebound}
+        for r, nbytes in enumerate(self.sizes):
+            if r in self.shared or self.station.fresh[r] is None:
+                continue
+            if r not in rebound and LEASED_FROM <= nbytes <= room:
+                room -= nbytes
+                held = w.name([None])
+                w.add(f"r{r} = {held}[0]", f"if getrefcount(r{r}) != {SOLE[2]}: r{r} = {held}[0] = {self._memory(r)}")
+            else:
+                w.add(f"r{r} = {self._memory(r)}")
+            self._becomes(r, f"r{r}")
+
+    def _run_hosts(self) -> None:
+        """Run what comes before the last host step, and take the results that host steps make, apart from arrays of the caller's.
+        Which old values may be written over is seen afterwards, for host code may get hold of them; nothing is written there
+        before."""
+        w, hosts = self.w, self.station.hosts
+        results = {place: r for r, place in enumerate(self.station.fresh)}
+        given = [*[self.arrays[k] for k in hosts.leaves], *[f"r{results[k]}" for k in hosts.fresh]]
+        w.objects.update(begin=hosts.run, apart=execution.apart)
+        w.add(f"h = begin(({''.join([f'{name}, ' for name in given])}))", "if h is None:", *self.give_up())
+        for r, place in enumerate(hosts.made):
+            if place is not None:
+                foreign = ", ".join(self.foreign)
+                w.add(f"r{r} = apart(h[{place}], ({foreign},))" if foreign else f"r{r} = h[{place}]")
+
+    def _hold(self) -> None:
+        """Nodes and tensors around the results; and which old values are written over."""
+        w, holders = self.w, list[tuple[str, int]]()
+        for k, (_, _, place) in enumerate(self.compiled.gradients):
+            if isinstance(place, int):
+                holders.append((f"g{k}", place))
+            elif place is not None:  # known by its rows: nobody makes it whole unasked
+                inputs = f"({self._node(place.rows)}, {self._node(place.indices)})"
+                made = f"{inputs}, {w.name(place.type.shape)}, {w.name(place.type)}, None, 0, False"
+                w.add(f"g{k} = new(Tensor)", f"g{k}.node = Node({w.name(SCATTER_ADD)}, {made})")
+        holders += [(f"t{k}", x) for k, (kind, x) in enumerate(self.compiled.outputs) if kind == "value"]
+        written_out = len(holders) <= WRITTEN_OUT
+        for holder, place in holders:
+            if place not in self.shared:
+                self._tensor(holder, place, written_out)
+        for r, k in self.shared.items():
+            # nobody else holds the node or its value: that it becomes another one can't be seen
+            w.add(f"sole{r} = getrefcount(n{k}) == {SOLE[0]} and getrefcount(w{k}) == {SOLE[1]} and is_ours(w{k})")
+            w.add(f"r{r} = w{k} if sole{r} else {self._memory(r)}")
+            self._becomes(r, f"r{r}")
+        for holder, place in holders:
+            if place in self.shared:
+                self._tensor(holder, place, written_out)
+
+    def _tensor(self, holder: str, r: int, written_out: bool) -> None:
+        """A tensor around a result."""
+        self.w.add(f"{holder} = new(Tensor)")
+        if not written_out:
+            self.w.add(f"{holder}.node = {self._node(r)}")
+            return
+        type_ = self.w.name(self.compiled.types[r])
+        self.w.add(
+            f"{holder}.node = n = new(Node)", "n.op = LEAF", "n.inputs = ()", "n.attributes = n.site = None",
+            f"n.type = {type_}", "n.offset = n.number = 0", "n.tracked = False", f"n.value = r{r}",
+        )  # fmt: skip
+
+    def _node(self, r: int, variable: Variable | None = None) -> str:
+        """An expression that makes the node of a result."""
+        type_ = self.w.name(self.compiled.types[r])
+        if variable is None:
+            return f"Node(LEAF, (), None, {type_}, None, 0, False, r{r})"
+        return f"Node(LEAF, (), {self.w.name(variable)}, {type_}, None, 0, {variable.tracked}, r{r})"
+
+    def _stores(self) -> list[str]:
+        """Lines that give gradients and names their new values."""
+        w, compiled = self.w, self.compiled
+        stores = [
+            f"{w.name(owner)}.grad = {'None' if place is None else f'g{k}'}"
+            for k, (owner, _, place) in enumerate(compiled.gradients)
+        ]
+        for tensor, _, variable, r in compiled.rebound:
+            node = self._node(r, variable)
+            if r in self.shared:
+                w.add(f"m{r} = None if sole{r} else {node}")
+                stores.append(f"if not sole{r}: {w.name(tensor)}.node = m{r}")
+            else:
+                w.add(f"m{r} = {node}")
+                stores.append(f"{w.name(tensor)}.node = m{r}")
+        return stores
+
+    def _numbers(self) -> list[str]:
+        """Lines that give numbers their new values."""
+        w = self.w
+        entries = [(cell, k) for cell, k in self.compiled.written if isinstance(cell.owner, dict)]
+        stores = [
+            f"{w.name(cell.owner)}.{cell.name} = numbers[{k}]"
+            for cell, k in self.compiled.written
+            if not isinstance(cell.owner, dict)
+        ]
+        if entries:
+            # the dictionary's own, also where a subclass has another; taking a `map` apart is no call of the bytecode
+            owners, keys = tuple([cell.owner for cell, _ in entries]), tuple([cell.name for cell, _ in entries])
+            new = "".join([f"numbers[{k}], " for _, k in entries])
+            w.add(f"changes = map(put, {w.name(owners)}, {w.name(keys)}, ({new}))")
+            stores.append(f"{'_, ' * len(entries)}= changes")
+        return stores
+
+
+def undrawn(w: Writer, compiled: Compiled) -> list[str]:
+    """Lines that give back a call's share of what is drawn where it doesn't happen and nobody has drawn since."""
+    found = []
+    for cell, k, at in compiled.drawn:
+        name = f"{w.name(cell.owner)}.{cell.name}"
+        found.append(f"if {name} is numbers[{k}]: {name} = c{at}")
+    return found
+
+
+def _counts_when_sole() -> tuple[int, int, int]:
+    """The reference counts that a written function finds: of a node and its value when only a tensor holds them, and of a
+    result that it alone holds."""
+    w = Writer()
+    tensor = object.__new__(Tensor)
+    tensor.node = leaf(np.zeros(3), array_type((3,), float64))
+    w.objects.update(getrefcount=getrefcount)
+    w.add(f"n0 = {w.name(tensor)}.node", "w0 = n0.value", f"r0 = {w.name([np.zeros(3)])}[0]")
+    w.add("return getrefcount(n0), getrefcount(w0), getrefcount(r0)")
+    found: tuple[int, int, int] = w.function([])()
+    return found
+
+
+SOLE = _counts_when_sole()

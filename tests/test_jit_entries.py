@@ -1,0 +1,237 @@
+"""How a jitted function's call gets into native code: as a function of Python's own, or by ctypes where there is none."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import OrderedDict, UserDict
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.execution.native import frames
+from adjoint.runtime import entries
+from adjoint.tracer import guards
+from adjoint.tracer.write_step import UNUSUAL
+
+X = np.arange(6, dtype="f").reshape(2, 3)
+
+
+@pytest.fixture(params=["entries", "ctypes"])
+def way(request, monkeypatch):
+    if request.param == "ctypes":
+        monkeypatch.setattr(entries, "made", lambda *given: None)
+    elif frames.LAYOUT is None:
+        pytest.skip("an interpreter whose objects have another layout")
+    return request.param
+
+
+def station_of(f):
+    (compiled,) = [c for found in f.compiled.values() for c in found]
+    return compiled.step[1]
+
+
+def test_which_way_a_call_goes(way):
+    f = ad.jit(lambda x: x * x + 1)
+    f(X)
+    assert (station_of(f).enter is None) is (way == "ctypes")
+    np.testing.assert_array_equal(f(X + 1).numpy(), (X + 1) ** 2 + 1)
+
+
+def test_training_both_ways(way):
+    model = ad.nn.Linear(3, 2)
+    model.weight.data, model.bias.data = ad.tensor(X / 10), ad.tensor(np.zeros(2, "f"))
+    optimizer = ad.optim.Adam(model.parameters(), lr=0.1)
+
+    @ad.jit
+    def step(x, rate):
+        loss = (model(x) ** 2).sum() * rate
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    losses = [step(X, rate).item() for rate in (1.0, 1.0, 0.5, -0.0, 0.0, 1.0)]
+    assert losses[0] > losses[1] > losses[5] and losses[3:5] == [0, 0]
+    assert len(step.traces) == 1
+    optimizer.lr = 0.0
+    before = model.weight.numpy().copy()
+    step(X, 1.0)
+    np.testing.assert_array_equal(model.weight.numpy(), before)
+
+
+def test_an_index_out_of_bounds_raises_and_changes_nothing(way):
+    table, total = ad.tensor(np.arange(4.0)), ad.variable(0.0)
+
+    @ad.jit
+    def take(k):
+        total.data += 1.0
+        return table[k] * 2
+
+    for _ in range(2):
+        assert take(np.array([1, 2])).tolist() == [2, 4]
+    for _ in range(2):
+        assert take._way[0](np.array([1, 4])) is UNUSUAL
+        with pytest.raises(IndexError, match=r"index 4 is out of bounds .*test_jit_entries"):
+            take(np.array([1, 4]))
+    assert total.item() == 2 and take(np.array([3, 0])).tolist() == [6, 0]
+
+
+def test_draws_are_given_back_where_a_call_fails(way):
+    generator, table = ad.random.Generator(0), ad.tensor(np.arange(4.0))
+
+    @ad.jit
+    def noisy(k):
+        return table[k] + generator.uniform((2,))
+
+    first = noisy(np.array([0, 0])).numpy()
+    with pytest.raises(IndexError):
+        noisy(np.array([0, 4]))
+    second = noisy(np.array([0, 0])).numpy()
+    other = ad.random.Generator(0)
+    np.testing.assert_array_equal(first, other.uniform((2,)).numpy())
+    np.testing.assert_array_equal(second, other.uniform((2,)).numpy())
+
+
+def test_a_program_that_another_thread_runs_is_not_entered():
+    f = ad.jit(lambda x: x * 3)
+    f(X)
+    station = station_of(f)
+    if station.enter is None:
+        pytest.skip("an interpreter whose objects have another layout")
+    station.busy.value = 1
+    assert f._way[0](X) is UNUSUAL and station.busy.value == 1
+    np.testing.assert_array_equal(f(X).numpy(), X * 3)  # the general way
+    station.busy.value = 0
+    assert f._way[0](X) is not UNUSUAL and station.busy.value == 0
+
+
+def test_threads_that_call_at_once(way):
+    w = ad.tensor(np.eye(64, dtype="f"))
+    f = ad.jit(lambda x: ad.tanh(x @ w) @ w)  # lets others run meanwhile
+    wrong: list[int] = []
+
+    def call(k: int) -> None:
+        x = np.full((64, 64), k / 10, "f")
+        wanted = np.tanh(x)
+        wrong.extend([k for _ in range(200) if not np.allclose(f(x).numpy(), wanted, 1e-5)])
+
+    f(np.zeros((64, 64), "f"))
+    threads = [threading.Thread(target=call, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_calls_count_references_right(way):
+    class Scaled:
+        one, two, three, four, by = 1, 2, 3, 4, 2.0
+
+    scaled = Scaled()
+    scaled.__dict__.update(one=1, two=2, three=3, four=4, by=2.0)
+    f = ad.jit(lambda x: x * scaled.by * scaled.one * scaled.two * scaled.three * scaled.four)
+    f(X), f(X)
+    before = [sys.getrefcount(x) for x in (X, None, True, False)]
+    for _ in range(5000):
+        f(X)
+    after = [sys.getrefcount(x) for x in (X, None, True, False)]
+    assert max(abs(a - b) for a, b in zip(after, before, strict=True)) < 1000
+
+
+class Held(ad.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second, self.third, self.power, self.word = 1.0, 2.0, 300, 2, "plus"
+
+    def forward(self, x):
+        x = x * self.first + self.second * self.third
+        return x**self.power if self.word == "plus" else -x
+
+
+def test_entries_of_dictionaries_are_looked_up(way):
+    model = Held()
+    f = ad.jit(model)
+    assert len([guard for guard in traced_guards(f, X) if guard.is_entry]) >= guards.FEW
+    np.testing.assert_array_equal(f(X).numpy(), (X + 600) ** 2)
+    vars(model).update(first=float("1"), third=int("300"), word="".join(["pl", "us"]))  # equal, and other objects
+    assert f._way[0](X) is not UNUSUAL
+    vars(model)["third"] = 300.0  # equal, of another class
+    assert f._way[0](X) is UNUSUAL
+    np.testing.assert_array_equal(f(X).numpy(), (X + 600) ** 2)
+    vars(model)["word"] = "minus"
+    np.testing.assert_array_equal(f(X).numpy(), -(X + 600))
+    vars(model)["second"] = -0.0
+    np.testing.assert_array_equal(f(X).numpy(), -X)
+    vars(model)["second"] = 0.0
+    assert f._way[0](X) is UNUSUAL
+    f(X)
+    del vars(model)["word"]
+    assert f._way[0](X) is UNUSUAL
+    with pytest.raises(AttributeError, match="word"):
+        f(X)
+    model.word = "plus"
+    np.testing.assert_array_equal(f(X).numpy(), X**2)
+
+
+def traced_guards(f, x):
+    f(x)
+    (compiled,) = [c for found in f.compiled.values() for c in found]
+    return list(compiled.guards.all.values())
+
+
+class Other(dict):
+    def __getitem__(self, key):
+        return super().__getitem__(key) * 2
+
+
+@pytest.mark.parametrize("kind", [dict, OrderedDict, UserDict, Other])
+def test_entries_of_other_mappings(way, kind):
+    held = kind(a=1.0, b=2.0, c=3.0, d=4.0, e=5.0)
+    f = ad.jit(lambda x: x * held["a"] + held["b"] * held["c"] + held["d"] * held["e"])
+    for a in (1.0, 1.0, 7.0, 1.0):
+        held["a"] = a
+        by = 2 if kind is Other else 1
+        np.testing.assert_array_equal(f(X).numpy(), X * by * a + by * by * 26)
+
+
+def test_a_key_that_cannot_be_compared_is_an_entry_that_is_gone(way):
+    held = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}
+    known = list(held.items())
+    holds = frames.holding([(held, key, value) for key, value in known])
+    if way == "ctypes":
+        assert holds is None
+        return
+
+    class Odd:
+        def __hash__(self):
+            return hash("a")
+
+        def __eq__(self, other):
+            raise RuntimeError("not to be compared")
+
+    assert holds() is True
+    held.pop("a")
+    assert holds() is False
+    held[Odd()] = 0.0
+    assert holds() is False  # and no error is left behind
+    held.clear()
+    held.update(known)
+    assert holds() is True and frames.holding([])() is True
+    held["d"] = float("4")
+    assert holds() is False
+
+
+def test_what_is_compared_lives_as_long_as_the_function_of_a_call(way):
+    def made():
+        constants = {name: float(f"1{k}") for k, name in enumerate("abcdef")}
+        f = ad.jit(lambda x: sum((x * constants[name] for name in "abcdef"), 0.0))
+        f(X)
+        return f._way[0], sum(constants.values())
+
+    step, total = made()  # the jitted function is gone
+    for _ in range(3):
+        out = step(X)
+        assert out is UNUSUAL or np.array_equal(out.numpy(), X * np.float32(total))
