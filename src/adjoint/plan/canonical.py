@@ -79,6 +79,11 @@ class Canonical:
         may make this graph another one."""
         return is_latest(self.walk)
 
+    def note_numbers(self) -> None:
+        """Let the nodes note their numbers, where the order was found without them."""
+        for i, node in enumerate(self.order):
+            node.number = i
+
     def join_numbers(self) -> tuple[int, ...]:
         """Let free constants of a type that are the same unknown number be one; for each of them, which one it is now."""
         places: dict[Any, int] = {}
