@@ -1,4 +1,4 @@
-"""What short steps do without: looks at arguments that are as simple as most, the clock, the collector, modules for what is rare."""
+"""What short steps do without: looks at plain arguments, the clock, the collector, modules for what is rare."""
 
 from __future__ import annotations
 
