@@ -193,10 +193,7 @@ CLOCKED = 8  # one in so many is timed
 class _Alarm:
     """Told by NumPy when an operation was invalid (zero times infinity among them)."""
 
-    __slots__ = ("raised",)
-
-    def __init__(self) -> None:
-        self.raised = False
+    raised = False
 
     def __call__(self, kind: str, flag: int) -> None:
         self.raised = True

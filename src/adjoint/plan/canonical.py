@@ -77,7 +77,7 @@ class Canonical:
     def is_latest(self) -> bool:
         """Whether no other graph was numbered since. Under the lock only a finalizer that evaluates does that, and its values
         may make this graph another one."""
-        return is_latest(self.walk)
+        return self.walk == _walks[0]
 
     def note_numbers(self) -> None:
         """Let the nodes note their numbers, where the order was found without them."""
