@@ -44,6 +44,7 @@ def test_random_graphs_recorded_anew(seed: int) -> None:
     assert found is not None
     c = Canonical(roots_of(again), False)
     assert found.recognises(c)
+    c.note_numbers()
     named = described(c)
     del c
     numbered = described(canonicalize(roots_of(again)))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from adjoint.graph import MODE, Kept, Mode, Node, Primitive, array_type, get_mode, mode, record, substitute, topological
+from adjoint.graph import MODE, Kept, Mode, Node, Primitive, get_mode, mode, record, substitute, topological
 from adjoint.graph.collector import without_collector
 from adjoint.primitives.core import SELECT, no_kernel, ops, placeholder, select, zeros
 from adjoint.primitives.custom import CUSTOM, HOST_CALL, first_inputs, hooks_of, unhooked
@@ -343,5 +343,5 @@ def value_of(node: Node) -> object:
 
 def one_cotangent(node: Node) -> Node:
     """The cotangent 1 of a single-element node."""
-    kind = node.dtype.kind
-    return ops.full(1.0 if kind == "f" else 1 + 0j, array_type(node.shape, node.dtype))
+    kind = node.type
+    return ops.full(1.0 if kind.real_inexact else 1 + 0j, kind)

@@ -88,7 +88,7 @@ def of_difference(x: Node, y: Node, name: str, limit: float, reduction: str, wei
         found = ops.abs(difference)
     else:
         found = huber(difference, limit)
-        if name == "smooth_l1_loss":
+        if name == "smooth_l1_loss" and limit != 1:
             found = ops.divide(found, limit)
     if weight is None:
         return reduced(found, reduction)
@@ -102,7 +102,9 @@ def huber(difference: Node, delta: float) -> Node:
     """d²/2 within ±delta, beyond it the line delta (|d| - delta/2) that goes on from there."""
     size = ops.abs(difference)
     inner = ops.multiply(ops.multiply(difference, difference), 0.5)
-    outer = ops.multiply(ops.subtract(size, 0.5 * delta), delta)
+    outer = ops.subtract(size, 0.5 * delta)
+    if delta != 1:
+        outer = ops.multiply(outer, delta)
     return ops.where(ops.less(size, delta), inner, outer)
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import http.client
+import importlib
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,10 +26,12 @@ def download(url: str, path: Path, *, check: Callable[[bytes], object] | None = 
     written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
+    # Whoever reads data loads this module, and hardly anybody fetches: so the network's modules, with their encryption, wait.
+    request, client = importlib.import_module("urllib.request"), importlib.import_module("http.client")
     try:
-        with urllib.request.urlopen(url, timeout=TIMEOUT) as response:
+        with request.urlopen(url, timeout=TIMEOUT) as response:
             data = _read(response, int(response.headers.get("Content-Length") or 0), path.name)
-    except (OSError, http.client.HTTPException, ValueError) as error:
+    except (OSError, client.HTTPException, ValueError) as error:
         raise ConnectionError(f"could not fetch {url}: {getattr(error, 'reason', error)}") from error
     if check is not None:
         check(data)

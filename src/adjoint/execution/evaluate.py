@@ -186,13 +186,14 @@ def prepared(plan: Plan, at_once: bool = False) -> Any:
     return program
 
 
+SHORT_RUN = 0.0005  # seconds: of runs that take less,
+CLOCKED = 8  # one in so many is timed
+
+
 class _Alarm:
     """Told by NumPy when an operation was invalid (zero times infinity among them)."""
 
-    __slots__ = ("raised",)
-
-    def __init__(self) -> None:
-        self.raised = False
+    raised = False
 
     def __call__(self, kind: str, flag: int) -> None:
         self.raised = True
@@ -215,16 +216,23 @@ def _run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[
         program = prepared(plan)
     if donated and program.masks:  # native: it runs once, and so may write over what it reads
         return program.run(leaves, numbers, True, donated)
-    priced = plan.price < math.inf
-    started = thread_time() if priced else 0.0  # of the processor: others keep it busy at times
-    results = _guarded(
-        lambda masked: program.run(leaves, numbers, masked),
-        plan.has_masked and not program.masks,
-        plan.always_masked,
-        plan.checked,
-    )
-    if priced:
-        plan.spent += thread_time() - started
+
+    def compute(masked: bool) -> list[Any]:
+        return program.run(leaves, numbers, masked)
+
+    masks, always, checked = plan.has_masked and not program.masks, plan.always_masked, plan.checked
+    if plan.price == math.inf:
+        return _guarded(compute, masks, always, checked)
+    plan.unpriced -= 1
+    if (
+        plan.unpriced > 0
+    ):  # the clock takes as long as some steps: it is asked in a part of the runs, which stand for all
+        return _guarded(compute, masks, always, checked)
+    started = thread_time()  # of the processor: others keep it busy at times
+    results = _guarded(compute, masks, always, checked)
+    spent = thread_time() - started
+    plan.spent += spent * plan.each
+    plan.each = plan.unpriced = min(plan.each + 1, CLOCKED) if spent < SHORT_RUN else 1
     return results
 
 
@@ -234,10 +242,18 @@ def _guarded(compute: Callable[[bool], list[Any]], masks: bool, always: bool, ch
     alarm = _Alarm()
     with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="call", call=alarm):
         results = compute(always)
-        judged = masks and not always
-        if judged and (alarm.raised or not all([isfinite(np.add.reduce(results[k], None)) for k in checked])):
+        if masks and not always and (alarm.raised or not _are_finite(results, checked)):
             results = compute(True)
     return results
+
+
+def _are_finite(results: list[Any], checked: Sequence[int]) -> bool:
+    """Whether the results at `checked` are finite, as far as one sum of each can tell."""
+    for k in checked:
+        x = results[k]
+        if not isfinite(x.item() if x.size == 1 else np.add.reduce(x, None)):
+            return False
+    return True
 
 
 def evaluate(nodes: Iterable[Node], remember: bool = True) -> None:
@@ -271,10 +287,14 @@ def _numbered(nodes: list[Node], remember: bool) -> tuple[Canonical, Work] | Non
     if remember:
         c = Canonical(roots, False)
         known = _cache.recognised(c, tiers.deterministic)
-        if known is not None and not (WATCHED and _cut_from(c)):
+        if known is not None:
             before, plan = known.last
-            same = plan is not None and before == reference_counts(c.order)
-            return c, _work(c, plan) if same and plan is not None else _prepare(c)
+            if not WATCHED and plan is not None and before == reference_counts(c.order):
+                return c, _work(c, plan)
+            c.note_numbers()
+            if not (WATCHED and _cut_from(c)):
+                same = plan is not None and before == reference_counts(c.order)
+                return c, _work(c, plan) if same and plan is not None else _prepare(c)
     c = canonicalize(roots)
     if WATCHED:
         cut = _cut_from(c)

@@ -182,6 +182,8 @@ class Bound:
                 if np.may_share_memory(view, inputs[0]):
                     arrays[step.output] = view
                     continue
+            if step.op.elementwise:
+                inputs = _without_axes(inputs, step.type.shape)
             pool = self.pools.get(step.type.code)
             if pool and not step.op.view:
                 buffer = pool.pop()
@@ -236,6 +238,13 @@ class Bound:
         finally:
             for array, contents in zip(self.owned, before, strict=True):
                 array[...] = contents
+
+
+def _without_axes(inputs: tuple[Any, ...], shape: Shape) -> tuple[Any, ...]:
+    """The operands of an elementwise step, single numbers beside an array without axes: NumPy broadcasts those at no cost."""
+    if not any([x.shape == shape for x in inputs]) or all([x.shape == shape or x.size > 1 for x in inputs]):
+        return inputs
+    return tuple([x if x.shape == shape or x.size > 1 else x.reshape(()) for x in inputs])
 
 
 def _copy_result(buffer: Array, kernel: Callable[..., Any], inputs: tuple[Any, ...]) -> None:

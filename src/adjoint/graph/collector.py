@@ -23,12 +23,18 @@ def without_collector(function: Callable[P, T], *arguments: P.args, **keywords: 
     try:
         gc.disable()
         found = function(*arguments, **keywords)
-        if enabled and gc.get_count()[0] > MANY and not gc.get_freeze_count():
-            try:
-                gc.freeze()  # what is left of so many objects is there to stay: it joins the oldest at once,
-            finally:
-                gc.unfreeze()  # and isn't looked through twice on its way there
+        if enabled:
+            settle()
         return found
     finally:
         if enabled:
             gc.enable()
+
+
+def settle() -> None:
+    """To be called where the collector was off: many objects that are left are there to stay."""
+    if gc.get_count()[0] > MANY and not gc.get_freeze_count():
+        try:
+            gc.freeze()  # they join the oldest at once,
+        finally:
+            gc.unfreeze()  # and aren't looked through twice on their way there

@@ -37,7 +37,7 @@ class Linear(Module):
         """The output (..., out_features) for `x` (..., in_features)."""
         if not isinstance(x, Tensor):
             x = asarray(x)
-        shape = x.shape
+        shape = x.node.type.shape
         if not shape or shape[-1] != self.in_features:
             raise ValueError(
                 f"{self!r}: the input's last axis must be {self.in_features} long; its shape is {shape}{at_user()}"

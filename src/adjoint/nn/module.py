@@ -331,8 +331,10 @@ class Module(States):
 
     def parameters(self, recurse: bool = True) -> Iterator[Tensor]:
         """The parameters, each once; with `recurse=False` this module's own only."""
-        for _, parameter in self.named_parameters(recurse=recurse):
-            yield parameter
+        found = _parameters_below(self) if recurse else None
+        if found is None:
+            found = [parameter for _, parameter in self.named_parameters(recurse=recurse)]
+        yield from found
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
@@ -493,6 +495,42 @@ def _walk(module: Module, path: str, seen: set[int] | None) -> Iterator[tuple[st
     yield path, module
     for name, child in module._own(CHILD):
         yield from _walk(child, join(path, name), seen)
+
+
+def _parameters_below(root: Module) -> list[Any] | None:
+    """What `named_parameters` gives, without the names; None where a class has walks, or attributes, of its own."""
+    if tracing.active() is not None:  # which attributes are read is noted
+        return None
+    seen: set[int] = set()
+    found: dict[int, Any] = {}
+    stack = [root]
+    while stack:
+        module = stack.pop()
+        if id(module) in seen:
+            continue
+        seen.add(id(module))
+        kind, state = type(module), module.__dict__
+        walks = (kind.named_parameters, kind.named_modules, kind._named, kind._own)
+        if kind._checks_plain or not PLAIN_WALKS.issuperset(walks):
+            return None
+        children = []
+        for name, what in state["_kinds"].items():
+            if what in (PARAMETER, CHILD):
+                if name not in state or hasattr(kind, name):
+                    return None
+                value = state[name]
+                if value is None:
+                    continue
+                if what == CHILD:
+                    children.append(value)
+                else:
+                    found[id(value)] = value
+        stack += children[::-1]
+    return list(found.values())
+
+
+# These, and those of PyTorch's modules, find the same.
+PLAIN_WALKS: set[Any] = {Module.named_parameters, Module.named_modules, Module._named, Module._own}
 
 
 # ---------------------------------------------------------------- a module as a tree

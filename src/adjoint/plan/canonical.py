@@ -77,7 +77,12 @@ class Canonical:
     def is_latest(self) -> bool:
         """Whether no other graph was numbered since. Under the lock only a finalizer that evaluates does that, and its values
         may make this graph another one."""
-        return is_latest(self.walk)
+        return self.walk == _walks[0]
+
+    def note_numbers(self) -> None:
+        """Let the nodes note their numbers, where the order was found without them."""
+        for i, node in enumerate(self.order):
+            node.number = i
 
     def join_numbers(self) -> tuple[int, ...]:
         """Let free constants of a type that are the same unknown number be one; for each of them, which one it is now."""

@@ -98,6 +98,7 @@ class Plan:
         self.ordered = True  # whether every sum keeps its order: see `together`
         self.spent = 0.0  # seconds in the interpreter, up to the price of compiling: see `tiers`
         self.price = math.inf
+        self.each = self.unpriced = 1  # the last run that was timed stands for so many, and the next in so many is
         self.family: Any = None  # what it has in common with plans that differ in extents alone: see `budget`
         self.asked: tuple[Site, int] = (None, 0)  # where the user recorded what it computes
         # of a short graph that stands for a long one: the plans of one and of two times more, and how many times more it stands

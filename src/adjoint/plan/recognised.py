@@ -35,7 +35,8 @@ class Recognizer:
         self.credit = CREDIT
 
     def recognises(self, c: Canonical) -> bool:
-        """Whether a graph, of which the roots alone are numbered, has the structure; then it is numbered."""
+        """Whether a graph, of which the roots alone are numbered, has the structure; then its order is known, and the nodes note
+        their numbers when somebody asks for them (`Canonical.note_numbers`)."""
         found = self.match(c.order)
         if found is None:
             self.credit -= 1
@@ -43,8 +44,6 @@ class Recognizer:
         self.credit = min(self.credit + 1, CREDIT)
         c.order, c.leaves, c.numbers, c.pullbacks = found
         c.entries, c.edges, c.structural = self.entries, self.edges, self.structural
-        for i, node in enumerate(c.order):
-            node.number = i
         return True
 
 

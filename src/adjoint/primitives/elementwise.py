@@ -100,6 +100,8 @@ def _power_kernel(exponent: float, type: Any) -> Any:
         return np.square
     if exponent == 3:
         return lambda x, out=None: np.multiply(np.multiply(x, x), x, out=out)
+    if exponent == 4 and type.real_inexact:  # as native code has it
+        return lambda x, out=None: np.square(np.square(x, out=out), out=out)
     if exponent == -1 and type.inexact:
         return np.reciprocal
     if exponent == 0.5 and type.real_inexact:

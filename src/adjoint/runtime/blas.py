@@ -70,6 +70,10 @@ class SingleThreaded:
         if self.functions is None:
             return function(*arguments, **keywords)
         getter, setter = self.functions
+        with self.lock:  # where it is so anyway nobody here will put another number back
+            is_so = self.inside == 0 and getter() == 1
+        if is_so:
+            return function(*arguments, **keywords)
         entered = False
         try:
             with self.lock:

@@ -237,7 +237,9 @@ def _add_up(node: Node, u: Node, leaves: list[Node], create_graph: bool, at_once
                 variable.grad = wrap(gathered(total) if variable.sparse else total)
         if variable.hooks is not None:
             _accumulated(variable)
-    _together(node, [x for x, _ in pairs if x.attributes.hooks is not None])
+    hooked_leaves = [x for x, _ in pairs if x.attributes.hooks is not None]
+    if hooked_leaves:
+        _together(node, hooked_leaves)
 
 
 def _to_settle(variable: Variable) -> tuple[Node, ...]:

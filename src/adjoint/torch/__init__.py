@@ -12,6 +12,7 @@ Where a name of PyTorch's isn't here, or an argument has no meaning here, that i
 
 from __future__ import annotations
 
+import gc as _gc
 import math as _math
 import sys as _sys
 from importlib import import_module as _import_module
@@ -19,49 +20,57 @@ from typing import Any
 
 from adjoint import dtypes as _dtypes
 from adjoint.dtypes import DType as dtype
+from adjoint.graph.collector import settle as _settle
 from adjoint.transforms.modes import is_grad_enabled
 
-from . import (
-    _calculus,
-    _complex,
-    _counting,
-    _creation,
-    _einops,
-    _elementwise,
-    _elsewhere,
-    _foreach,
-    _indexing,
-    _matrices,
-    _names,
-    _natives,
-    _operators,
-    _random,
-    _reductions,
-    _settings,
-    _shapes,
-    _signals,
-    _sorting,
-    _views,
-    autograd,
-    distributed,
-    fft,
-    func,
-    linalg,
-    nn,
-    optim,
-    serialization,
-    signal,
-    sparse,
-    special,
-    utils,
-)  # fmt: skip
-from ._creation import Generator, bfloat16, default_generator, device, float16, layout, memory_format, strided
-from ._files import add_files as _add_files
-from ._methods import install as _install
-from ._missing import missing as _missing
-from ._tensor import Size, Tensor
-from .func import vmap
-from .serialization import load, save
+_collected = _gc.isenabled()
+try:  # so many modules make hundreds of thousands of objects, through which the collector would look again and again
+    _gc.disable()
+    from . import (
+        _calculus,
+        _complex,
+        _counting,
+        _creation,
+        _einops,
+        _elementwise,
+        _elsewhere,
+        _foreach,
+        _indexing,
+        _matrices,
+        _names,
+        _natives,
+        _operators,
+        _random,
+        _reductions,
+        _settings,
+        _shapes,
+        _signals,
+        _sorting,
+        _views,
+        autograd,
+        distributed,
+        fft,
+        func,
+        linalg,
+        nn,
+        optim,
+        serialization,
+        signal,
+        sparse,
+        special,
+        utils,
+    )  # fmt: skip
+    from ._creation import Generator, bfloat16, default_generator, device, float16, layout, memory_format, strided
+    from ._files import add_files as _add_files
+    from ._methods import install as _install
+    from ._missing import missing as _missing
+    from ._tensor import Size, Tensor
+    from .func import vmap
+    from .serialization import load, save
+finally:
+    if _collected:
+        _settle()
+        _gc.enable()
 
 __version__ = "2.13.0"
 

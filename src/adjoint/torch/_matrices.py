@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from adjoint import linalg as core_linalg
+from adjoint.composites import products
 from adjoint.dtypes import int64
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
@@ -39,7 +40,17 @@ def matmul(input: Any, other: Any) -> Any:
     return made(binary_node("matmul", matmul_node, input, other))
 
 
-@function()
+def _plain_mm(args: tuple[Any, ...]) -> Any:
+    """The product of two floating matrices of one dtype that fit; None for others."""
+    if len(args) == 2 and isinstance(args[0], Core) and isinstance(args[1], Core):
+        a, b = args[0].node, args[1].node
+        s, t = a.type.shape, b.type.shape
+        if len(s) == 2 and len(t) == 2 and s[1] == t[0] and a.type.inexact and a.type.dtype is b.type.dtype:
+            return products.matmul(a, b)
+    return None
+
+
+@function(quick=_plain_mm)
 def mm(input: Any, mat2: Any) -> Any:
     """The product of two matrices."""
     _axes("mm", (input, 2), (mat2, 2))

@@ -9,10 +9,11 @@ from collections.abc import Callable
 from sys import _getframe
 from typing import Any, TypeVar
 
-from adjoint.graph import MODE, Mode, get_mode
+from adjoint.graph import MODE, Mode, Scope, get_mode
 from adjoint.primitives import elementwise
 from adjoint.primitives.core import cast
 from adjoint.tensors.located import PACKAGE, at_user, give_site, user_frame
+from adjoint.tensors.named import new
 
 from ._errors import as_pytorchs
 from ._tensor import Core, Tensor, as_torch
@@ -33,6 +34,7 @@ OF_NODES: dict[str, Callable[[Any, Any], Any]] = {  # what two floating tensors 
 }  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
+Quick = Callable[[tuple[Any, ...]], Any]
 
 # other names of arguments: NumPy's, which PyTorch takes too, and its documents' beside its own
 ALIASES = [
@@ -74,8 +76,9 @@ def at_users_line(f: Callable[..., Any], args: tuple[Any, ...], keywords: dict[s
     return result if type(result) is Tensor else as_torch(result)
 
 
-def recorded_at_user(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with the user's line as where its operations are recorded, and tensors of PyTorch's kind as results."""
+def recorded_at_user(f: Callable[..., Any], quick: Quick | None = None) -> Callable[..., Any]:
+    """The function with the user's line as where its operations are recorded, and tensors of PyTorch's kind as results. `quick`
+    is asked first: it has the one node of a call that is as simple as most, and None for others."""
     signature = inspect.signature(f)
     names = signature.parameters
     aliases = {alias: name for alias, name in ALIASES if name in names and alias not in names}
@@ -84,9 +87,17 @@ def recorded_at_user(f: Callable[..., Any]) -> Callable[..., Any]:
     of_list = next(iter(names), "") == "tensors" and names["tensors"].kind is not inspect.Parameter.VAR_POSITIONAL
     flags = {i: name for i, (name, p) in enumerate(names.items()) if p.annotation in (bool, "bool")}
     first_flag = min(flags, default=len(names))
+    looks_at_first = of_tensor or of_list
 
     @functools.wraps(f)
     def called(*args: Any, **keywords: Any) -> Any:
+        if not keywords:
+            if quick is not None:
+                node = quick(args)
+                if node is not None:
+                    return _at_callers_line(node, _getframe(1))
+            if len(args) <= first_flag and (not looks_at_first or (args and isinstance(args[0], Core) is of_tensor)):
+                return at_users_line(f, args, keywords)
         out = None
         if keywords:
             for alias, name in aliases.items():
@@ -117,6 +128,17 @@ def recorded_at_user(f: Callable[..., Any]) -> Callable[..., Any]:
     called.aliases = aliases  # type: ignore[attr-defined]
     called.__signature__ = signature if takes_out else with_keywords(signature, OUT)  # type: ignore[attr-defined]
     return called
+
+
+def _at_callers_line(node: Any, frame: Any) -> Tensor:
+    """The tensor of a node just recorded for who called from a frame."""
+    if node.site is None or type(node.site) is Scope:
+        if frame.f_code.co_filename.startswith(PACKAGE):
+            frame = user_frame(3) or frame
+        give_site(node, frame)
+    tensor = new(Tensor)
+    tensor.node = node
+    return tensor
 
 
 def check_flag(f: Callable[..., Any], name: str, value: Any) -> None:
@@ -168,11 +190,11 @@ def written(out: Any, result: Any) -> Any:
     return out
 
 
-def function(*names: str, methods: bool = True, in_place: bool = False) -> Callable[[F], F]:
+def function(*names: str, methods: bool = True, in_place: bool = False, quick: Quick | None = None) -> Callable[[F], F]:
     """Register a function of `torch` under its own name and others; as a method too; and its in-place method."""
 
     def register(f: F) -> F:
-        called = recorded_at_user(f)
+        called = recorded_at_user(f, quick)
         for name in (f.__name__.rstrip("_"), *names):
             FUNCTIONS[name] = called
             if methods:

@@ -43,7 +43,7 @@ def part_of(x: Node, index: Any) -> Node:
 
 def joined(nodes: Sequence[Node], axis: int) -> Node:
     """Tensors of one dtype joined along an axis."""
-    if sum([x.type.size for x in nodes]) <= FEW and _are_data(nodes):
+    if type(nodes[0].value) is np.ndarray and sum([x.type.size for x in nodes]) <= FEW and _are_data(nodes):
         try:
             value = np.concatenate([x.value for x in nodes], axis)
         except ValueError:  # as above

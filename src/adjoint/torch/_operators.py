@@ -176,6 +176,8 @@ FLOATING: set[Any] = {divide}  # functions of floating numbers alone
 
 def power_(a: Any, b: Any) -> Node:
     """a to the power b. Raises for integers to negative ones."""
+    if type(b) is int and type(a) is Node and a.type.inexact:  # as mostly
+        return elementwise.power_constant(a, b)
     if type(a) is Node and a.dtype.kind in "iu" and type(b) is int and b < 0:
         raise ValueError("integers to negative integer powers are not allowed")
     if type(a) is Node and a.dtype.kind == "b":

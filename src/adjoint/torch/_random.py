@@ -16,7 +16,7 @@ from adjoint.primitives.random import EXAMPLES, stream
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
 
-from ._creation import checked, finished, given_dtype, range_of, renamed, source
+from ._creation import checked, default_generator, finished, given_dtype, range_of, renamed, source
 from ._elementwise import made
 from ._names import FUNCTIONS, METHODS, function, recorded_at_user
 from ._now import FEW, known
@@ -26,7 +26,7 @@ from ._views import sizes
 WIDE_BITS, NARROW_BITS, NARROW_STEP = np.uint64(11), np.uint32(8), np.float32(2.0**-24)
 
 
-def _random(name: str, draw: Any) -> None:
+def _random(name: str, draw: Any, now: Any) -> None:
     def called(*lengths: Any, size: Any = None, generator: Any = None, dtype: Any = None, **options: Any) -> Any:
         shape = sizes(lengths if size is None else (size,))
         drawn = draw(source(generator), shape, given_dtype(dtype) or default_dtype())
@@ -35,8 +35,15 @@ def _random(name: str, draw: Any) -> None:
     def like(input: Any, *, dtype: Any = None, generator: Any = None, **options: Any) -> Any:
         return called(tuple(input.shape), dtype=dtype or input.dtype, generator=generator, **options)
 
+    def quick(args: tuple[Any, ...]) -> Any:
+        """Few numbers of the default generator and dtype, drawn at once; None for others."""
+        kind = default_dtype()
+        if args and all([type(n) is int for n in args]) and _is_soon_drawn(args, kind):
+            return leaf(now(default_generator.core, math.prod(args), kind).reshape(args), array_type(args, kind))
+        return None
+
     called.__doc__ = like.__doc__ = "Random numbers."
-    function(methods=False)(renamed(called, name))
+    function(methods=False, quick=quick)(renamed(called, name))
     FUNCTIONS[f"{name}_like"] = recorded_at_user(renamed(like, f"{name}_like"))
 
 
@@ -60,7 +67,13 @@ def _unit_of(bits: Any, draws: int, count: int, kind: DType) -> Any:
 
 def _is_soon_drawn(shape: Any, kind: DType) -> bool:
     """Whether numbers are few, and not drawn while a function is traced: then drawing takes less time than recording it."""
-    return math.prod(shape) <= FEW and kind.kind == "f" and not EXAMPLES.get() and tracing.active() is None
+    return (
+        min(shape, default=0) >= 0
+        and math.prod(shape) <= FEW
+        and kind.kind == "f"
+        and not EXAMPLES.get()
+        and tracing.active() is None
+    )
 
 
 def _uniform_of(generator: Any, shape: Any, kind: DType) -> Any:
@@ -116,8 +129,8 @@ def _normal_rows(key: int, counter: int, count: int, kind: DType, draws: int) ->
     return np.concatenate([radius * np.cos(angle), radius * np.sin(angle)], 1)[:, :count]
 
 
-_random("rand", _uniform_of)
-_random("randn", _normal_of)
+_random("rand", _uniform_of, _unit_now)
+_random("randn", _normal_of, _normal_now)
 
 
 @function(methods=False)

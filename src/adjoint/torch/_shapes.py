@@ -35,7 +35,22 @@ def common_dtype(xs: Any) -> list[Any]:
     return [made(n if n.dtype is kind else cast(n, kind)) for n in nodes]
 
 
-@function("concat", "concatenate", methods=False)
+def _of_one_type(args: tuple[Any, ...]) -> Any:
+    """A list of tensors of one type joined along an axis; None for others."""
+    given, dim = args[0] if args else None, args[1] if len(args) == 2 else 0
+    if type(given) not in (list, tuple) or not given or type(dim) is not int or len(args) > 2:
+        return None
+    nodes = [x.node for x in given if isinstance(x, Core)]
+    if len(nodes) < len(given):
+        return None
+    kind = nodes[0].type
+    ndim = kind.ndim
+    if ndim == 0 or kind.size == 0 or not -ndim <= dim < ndim or not all([x.type is kind for x in nodes]):
+        return None
+    return joined(nodes, dim % ndim)
+
+
+@function("concat", "concatenate", methods=False, quick=_of_one_type)
 def cat(tensors: Any, dim: int = 0) -> Any:
     """Tensors joined along an axis."""
     given = list(tensors)

@@ -100,11 +100,19 @@ class Tensor(Core):
     @property
     def grad(self) -> Any:
         """The gradient that `backward()` added up here; None before."""
-        return as_torch(Core.grad.fget(self))  # type: ignore[attr-defined]
+        node = self.node
+        variable = node.attributes if node.op is VERSION or node.op is LEAF else variable_of(node)
+        found = None if variable is None else variable.grad
+        return found if found is None or type(found) is Tensor else as_torch(found)
 
     @grad.setter
     def grad(self, value: Any) -> None:
-        Core.grad.fset(self, value)  # type: ignore[attr-defined]
+        node = self.node
+        variable = node.attributes if node.op is VERSION or node.op is LEAF else variable_of(node)
+        if value is not None:
+            Core.grad.fset(self, value)  # type: ignore[attr-defined]
+        elif variable is not None:
+            variable.grad = None
 
     @property
     def requires_grad(self) -> bool:

@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any
 
 from adjoint.composites import indexing
-from adjoint.graph import Node, get_mode, mode
+from adjoint.graph import Node, Scope, get_mode, mode
 from adjoint.primitives.core import DETACH, LEAF, VERSION, cast, marker, ops, stop_gradient
 from adjoint.primitives.custom import custom
 from adjoint.tensors.assignment import mapped, rebind
@@ -260,7 +260,8 @@ def view_of(
     view._of_leaf = type(base) is LeafView
     view._cached, view._seen = node, below
     if node is not below:
-        give_site(node, frame or user_frame(2) or _getframe(2))
+        if node.site is None or type(node.site) is Scope:
+            give_site(node, frame or user_frame(2) or _getframe(2))
         if not node.tracked:
             count_pending(node)
     return view
@@ -303,7 +304,7 @@ def permuted(x: Tensor, axes: tuple[int, ...], frame: FrameType | None = None) -
 
 def flat_view(x: Tensor, shape: tuple[int, ...], frame: FrameType | None = None) -> Tensor:
     """The elements in another shape, as a view."""
-    own = tuple(x.shape)
+    own = x.node.type.shape
     return view_of(
         x,
         lambda node: ops.reshape(node, shape),

@@ -201,7 +201,7 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
 @as_named()
 def squeeze(input: Tensor, dim: Any = None) -> Tensor:
     """Axes of size one left out: all of them, or those named (others stay), as a view."""
-    shape = tuple(input.shape)
+    shape = input.node.type.shape
     if dim is None:
         gone = {i for i, n in enumerate(shape) if n == 1}
     else:
@@ -213,8 +213,8 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
 @as_named()
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """A new axis of size one, as a view."""
-    at = axis_of(dim, input.ndim + 1)
-    shape = tuple(input.shape)
+    shape = input.node.type.shape
+    at = axis_of(dim, len(shape) + 1)
     return flat_view(input, (*shape[:at], 1, *shape[at:]))
 
 

@@ -15,6 +15,7 @@ from adjoint.dtypes import DTYPES
 from adjoint.nn.hooks import called as called_with_hooks
 from adjoint.nn.hooks import everywhere
 from adjoint.nn.lazy import Lazy
+from adjoint.nn.module import PLAIN_WALKS
 from adjoint.nn.module import Module as CoreModule
 from adjoint.nn.states import BUFFER, CHILD, PARAMETER, UNSAVED
 from adjoint.nn.utils.parametrize import ParametrizationList as CoreParametrizationList
@@ -252,6 +253,9 @@ class Module(Surgery, Saving):
 
     def compile(self, *args: Any, **keywords: Any) -> None:
         """The module runs as it is; `torch.compile(module)` gives a compiled one."""
+
+
+PLAIN_WALKS.add(Module.named_modules)
 
 
 def _adopt(module: Any) -> None:
