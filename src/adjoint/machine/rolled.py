@@ -74,7 +74,6 @@ def read_cells(program: Numbers, loop: Loop, operands: Operands) -> Array:
 
 def apply(e: Emitter, case: Case, given: list[Value]) -> Value:
     """What a case's formula gives."""
-    e.known = {}
     if case.name == FUSED:
         x, y, total = given
         return e.fma(x, y, total) if llvm.has_fma() else e.add(e.multiply(x, y), total)
