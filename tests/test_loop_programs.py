@@ -139,6 +139,38 @@ def test_random_programs() -> None:
             assert results[0] == results[1], (k, n)
 
 
+RELATIONS = ("eq", "ne", "lt", "le", "gt", "ge", "uno")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_choices_among_single_numbers(dtype: str) -> None:
+    """Every relation, both and either of two, and constants; between all pairs of what is special."""
+    e = Emitter(1)
+    with e.loop("0", "%n", 1) as i:
+        x, y = e.load("%x", i, dtype, 1), e.load("%y", i, dtype, 1)
+        conditions = [e.compare(relation, x, y) for relation in RELATIONS]
+        conditions += [e.both(e.compare("le", x, 0.0), conditions[1]), e.either(conditions[2], e.compare("eq", y, 1.0))]
+        conditions += [e.invert(conditions[0]), e.both(conditions[-1], e.compare("lt", e.cast(x, "float64"), 1.0))]
+        made = [e.select(c, x, y) for c in conditions] + [e.select(c, 0.0, e.multiply(x, y)) for c in conditions]
+        made += [e.select(c, e.constant(2.0, dtype), -0.0) for c in conditions]
+        for k, value in enumerate(made):
+            e.store(value, "%out", e.plus(e.times(i, len(made)), k))
+    function = e.function("choices", (*PARAMETERS, ("ptr", "%libm")), False)
+    check([function])
+    source = source_of([function], ("choices",))
+    assert ("blendv" in source.text) == llvm.has_blends()
+    (machine,) = code.load([source])
+    special = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, np.finfo(dtype).tiny / 8], dtype)
+    x, y = [np.ascontiguousarray(part.ravel()) for part in np.meshgrid(special, special)]
+    results = []
+    for run in (by_machine, by_numpy):
+        out = np.zeros(len(x) * len(made), dtype)
+        with np.errstate(all="ignore"):
+            run(machine, function, (x, y, out), len(x), [])
+        results.append(bits(out))
+    assert results[0] == results[1]
+
+
 def with_library(function: L.Function, e: Emitter) -> L.Function:
     """The function with a table of the C library's functions."""
     prologue = [L.Entry(f"%libm{k}", "%libm", str(k)) for k in e.libm.values()]

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.control import repeat, running
 from adjoint.control.lean import Trail, reversed_parts
 from adjoint.execution.tiers import tiers
 from adjoint.graph import topological
+from adjoint.machine.scalars import ScalarLoop
 
 DTYPE = "float64"
 
@@ -299,6 +301,58 @@ def test_steps_that_are_remembered_differ_in_number_from_time_to_time():
         value, slope = f(ad.tensor(1.001), ad.tensor(n))
         close(value, ad.tensor(1.001 ** (n + 1)), 1e-12)
         close(slope, ad.tensor((n + 1) * 1.001**n), 1e-12)
+
+
+@pytest.mark.parametrize("memory", [None, 100])
+def test_a_reverse_pass_goes_on_from_what_the_loop_did(memory, monkeypatch):
+    """Once a reverse pass has followed, a loop keeps its carries for the next one, or how many steps there were; it is asked for
+    what it did with these very numbers, and what nobody asks for isn't kept again."""
+    monkeypatch.setattr(tiers, "backend", "native")
+    steps = []
+    original = ScalarLoop.run
+
+    def counted(self, arrays, first, step, count):
+        done = original(self, arrays, first, step, count)
+        steps.append(done)
+        return done
+
+    def last(a):
+        return ad.while_loop(
+            lambda c: c[1] < n, lambda c: (c[0] + 1e-4 * ad.sin(a * c[0]), c[1] + 1), (a, 0), memory=memory
+        )[0]
+
+    n = 70_000  # more than native programs go
+    both = ad.jit(ad.value_and_grad(last))
+    first = [both(ad.tensor(x)) for x in (0.5, 0.75)]
+    monkeypatch.setattr(ScalarLoop, "run", counted)
+    work = []
+    for x, expected in [(0.5, first[0]), (0.75, first[1]), (0.5, first[0])]:
+        steps.clear()
+        for found, other in zip(both(ad.tensor(x)), expected, strict=True):
+            assert found.item() == other.item()
+        work.append(sum(steps))
+    if memory is None:
+        assert work == [2 * n] * 3  # forward, and back
+        monkeypatch.setattr(repeat, "MOST_KEPT", 1000 * 16)  # of which no more is kept than of a thousand steps
+        steps.clear()
+        assert [x.item() for x in both(ad.tensor(0.75))] == [x.item() for x in first[1]]
+        assert sum(steps) == 3 * n
+    else:  # the reverse pass counts the steps itself where the loop isn't done before it
+        steps.clear()
+        ad.jit(ad.grad(last))(ad.tensor(0.5)).item()
+        assert work == [sum(steps)] * 3
+    made = []
+    monkeypatch.setattr(repeat, "MOST_KEPT", 1 << 24)
+    monkeypatch.setattr(repeat, "stack_of", lambda x, count: made.append(count) or running.stack_of(x, count))
+    for backward, kept in ((True, False), (False, True), (False, False), (False, False), (True, False), (True, True)):
+        made.clear()
+        x = ad.variable(0.5)
+        y = last(x)
+        assert y.item() == first[0][0].item()
+        assert bool(made) == (kept and memory is None)
+        if backward:
+            y.backward()
+            assert x.grad.item() == pytest.approx(first[0][1].item(), 1e-12)
 
 
 def test_newtons_method_has_the_derivative_of_the_root():

@@ -18,6 +18,7 @@ from adjoint.machine.numbers import write_out
 from adjoint.machine.repetition import Loop, find_loops, printed, stretches
 from adjoint.plan.canonical import canonicalize, value_array
 from adjoint.plan.plan import Plan, build
+from adjoint.runtime import llvm
 
 
 @pytest.fixture(autouse=True)
@@ -221,6 +222,27 @@ def test_data_that_advances_with_the_steps() -> None:
         loss = loss + r * r
     machine = ran(loss, *ad.gradients(loss, [w]))
     assert machine is not None and machine.repeats
+
+
+@pytest.mark.parametrize("factor", [0.75, -2.0, 1e-300, 0.0, np.inf, np.nan])
+def test_cotangents_times_constants(factor: float) -> None:
+    """Zeros, infinities, NaN and numbers too small for a product, by constants that are ordinary and others."""
+
+    def total(x: Any) -> Any:
+        state = [x[k] for k in range(7)]
+        for _ in range(60):
+            state = [y * factor - x[k] * y for k, y in enumerate(state)]
+        return (ad.stack(state) * ad.tensor([1.0, 0.0, -0.0, 1e-20, np.inf, -3.0, 0.0])).sum()
+
+    x = ad.tensor(np.array([0.0, -0.0, 1.5, -np.inf, np.nan, 1e-310, 1e200]))
+    f = ad.jit(ad.value_and_grad(total))
+    found = [y.numpy() for y in f(x)]
+    assert ("@llvm.fma" in ad.execution.explain(f, stage="llvm")) == (
+        np.isfinite(factor) and factor != 0 and llvm.has_fma()
+    )
+    tiers.backend = "numpy"
+    for one, other in zip(found, ad.value_and_grad(total)(x), strict=True):
+        same_bits(one, other.numpy())
 
 
 def test_several_dtypes_are_carried() -> None:

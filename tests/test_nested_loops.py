@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("llvmlite")
 
 import adjoint as ad
+from adjoint.compiler.loops.build import literal
 from adjoint.control import running
 from adjoint.execution.tiers import tiers
 from adjoint.machine import within
@@ -81,6 +82,27 @@ def test_a_branch_in_a_loop(step_by_step: list[int]) -> None:
 
     check(loss, by_hand, np.array([0.5, -0.2, 0.31]))
     assert not step_by_step
+
+
+def test_a_sine_and_a_cosine_of_one_number_share_their_work(step_by_step: list[int]) -> None:
+    """Where both are computed, and not where one is in a branch."""
+
+    @ad.jit
+    def final(c: Any) -> Any:
+        def step(c: Any, t: Any) -> Any:
+            d = ad.cond(t > 0.5, lambda c: ad.cos(c), lambda c: 0.5 * c, c)
+            return 0.5 * ad.sin(c) + 0.25 * ad.cos(c) + 0.1 * d, None
+
+        return ad.scan(step, c, ad.arange(STEPS, dtype="float64") % 2)[0]
+
+    c = 0.7
+    found = final(ad.tensor(c, dtype="float64")).item()
+    for t in range(STEPS):
+        c = 0.5 * np.sin(c) + 0.25 * np.cos(c) + 0.1 * (np.cos(c) if t % 2 else 0.5 * c)
+    assert found == pytest.approx(c, 1e-12)
+    assert not step_by_step
+    text = ad.execution.explain(final, stage="llvm")
+    assert text.count(literal(2 / np.pi, "float64")) == 2  # reductions of an angle: in the branch, and behind it
 
 
 def test_a_choice_of_several_by_the_step(step_by_step: list[int]) -> None:

@@ -1,14 +1,15 @@
 """`while_loop`: a body repeated as long as a condition holds.
 
 How often that is, is known once the loop has run, so its reverse pass runs it again, remembers the carries, and goes back
-along them: see `lean`.
+along them: see `lean`. A loop over single numbers keeps its carries for a reverse pass that will come next, if one did before:
+running it costs no more with them, and what it does follows from what it is given, to the bit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +28,18 @@ __all__ = ["WHILE", "Repeat", "record_while"]
 
 Nodes = Sequence[Node]
 FIRST_PIECE = 64  # steps whose carries are stacked in one piece; each further piece has twice as many
+MOST_KEPT = 1 << 24  # bytes of the carries that a loop keeps for its reverse pass
+Pieces = list[tuple[list[Any], int]]
+
+
+class Walk(NamedTuple):
+    """What a loop did: the bytes of what it was given, how many steps it took; while they are kept, the carries before each
+    step, stacked in pieces, and how many there are in each piece; whether its reverse pass came next, now or the last time."""
+
+    given: tuple[bytes, ...]
+    steps: int
+    pieces: Pieces | None
+    gone_back: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +98,54 @@ class Repeat:
         """The carries after the last step, or after `most` steps; how many there were."""
         return run_loop(self.body, constants, state, [], [], range(most), self.condition)
 
+    def run_forward(self, constants: Sequence[Any], state: list[Any]) -> tuple[list[Any], int]:
+        """The carries after the last step; how many there were. A loop over single numbers notes what it did: if its reverse
+        pass came next the last time, and may remember all carries, they are kept for it."""
+        if native_loop(self.body, self.constants, self.carries, UNKNOWN, self.condition) is None:
+            return self.run(constants, state)
+        key, given, pieces = self.walked, _bytes([*constants, *state]), None
+        last: Walk | None = self.body.derived.get(key)
+        gone_back = last is not None and last.gone_back and last.pieces is None  # else nobody asked for those
+        count, ended = 0, False
+        if gone_back and self.memory is None:
+            pieces, state, ended = self.traced(constants, state, MOST_KEPT // max(self.nbytes, 1))
+            count = sum([count for _, count in pieces])
+        if not ended:
+            state, more = self.run(constants, state)
+            count, pieces = count + more, None
+        self.body.derived[key] = Walk(given, count, pieces, gone_back)
+        return state, count
+
+    @property
+    def walked(self) -> Any:
+        """The key of what the loop did the last time."""
+        return "walked", self.constants, self.condition, self.memory
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the carries before one step."""
+        return sum([x.type.size * x.dtype.dtype.itemsize for x in self.body.inputs[self.constants :]])
+
+    def last_walk(self, arrays: list[Any]) -> Walk | None:
+        """What the loop did when it was given this, if that is what it did last. The carries are kept no longer."""
+        key = self.walked
+        walk: Walk | None = self.body.derived.get(key)
+        if walk is None or walk.given != _bytes(arrays):
+            return None
+        self.body.derived[key] = Walk(walk.given, walk.steps, None, True)
+        return walk
+
     def run_back(self, back: Backward, arrays: list[Any], u: list[Any]) -> list[Any]:
         """The cotangents of the inputs (None for those without), remembering at most `memory` carries."""
         constants, state = arrays[: self.constants], arrays[self.constants :]
-        walk = Reversal(back, self, arrays, u)
+        walk, last = Reversal(back, self, arrays, u), self.last_walk(arrays)
         if self.memory is None:
-            for states, count in reversed(self.traced(constants, state)):
+            pieces = None if last is None else last.pieces
+            for states, count in reversed(self.traced(constants, state)[0] if pieces is None else pieces):
                 walk.backward([x[:count] for x in states], range(count))
             return walk.found()
         if native_loop(self.body, self.constants, self.carries, UNKNOWN, self.condition) is not None:
-            count = self.run(constants, state)[1]
+            count = self.run(constants, state)[1] if last is None else last.steps
             walk.go_back(state, range(count), self.memory)
             return walk.found()
         trail, done, count = Trail(self.memory), 0, 1
@@ -109,21 +160,24 @@ class Repeat:
             walk.go_back(start, range(min(done, (k + 1) * trail.distance) - k * trail.distance), self.memory - k - 1)
         return walk.found()
 
-    def traced(self, constants: Sequence[Any], state: list[Any]) -> list[tuple[list[Any], int]]:
-        """The carries before every step, stacked in pieces, and how many there are in each piece. One is enough where the loop
-        takes no more steps than the last time."""
+    def traced(self, constants: Sequence[Any], state: list[Any], most: int = UNKNOWN) -> tuple[Pieces, list[Any], bool]:
+        """The carries before every step, stacked in pieces, and how many there are in each piece; the last carries; whether these
+        are all, which else would be more than `most`. One piece is enough where the loop takes no more steps than before."""
         body = self.body
         before = body.inputs[self.constants :]
         traced = body.remembered("traced", lambda: body.with_outputs((*body.outputs, *before)))
-        pieces, size = [], max(FIRST_PIECE, body.derived.get("last time", 0) + 1)
-        while True:
+        pieces: Pieces = []
+        size, room = max(FIRST_PIECE, body.derived.get("last time", 0) + 1), most
+        while size <= room:
             stacks = [stack_of(x, size) for x in before]
             state, count = run_loop(traced, constants, state, [], stacks, range(size), self.condition)
             pieces.append((stacks, count))
             if count < size:
                 body.derived["last time"] = sum([count for _, count in pieces])
-                return pieces
+                return pieces, state, True
+            room -= size
             size *= 2
+        return pieces, state, False
 
 
 def record_while(
@@ -141,10 +195,14 @@ def record_while(
     return loop.record((*outside, *init))
 
 
+def _bytes(arrays: Sequence[Any]) -> tuple[bytes, ...]:
+    return tuple([np.asarray(x).tobytes() for x in arrays])
+
+
 def _kernel(loop: Repeat, type: Any) -> Any:
     def kernel(*arrays: Any) -> tuple[Any, ...]:
         values = [np.asarray(x) for x in arrays]
-        state, count = loop.run(values[: loop.constants], values[loop.constants :])
+        state, count = loop.run_forward(values[: loop.constants], values[loop.constants :])
         return (*as_arrays(state, values), np.array(count, np.int64))
 
     return kernel

@@ -116,7 +116,6 @@ class BodyWriter:
         found = self.made.get(key)
         if found is None:
             self.count += 1
-            self.e.known = {}
             found = self.made[key] = applied(self.e, name, attributes, dtype, *[self.value(x, d) for x, d in inputs])
         return found
 

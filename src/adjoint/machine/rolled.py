@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value
-from adjoint.compiler.loops.formulas import applied
+from adjoint.compiler.loops.formulas import applied, is_ordinary
 from adjoint.compiler.targets.llvm import source_of
 from adjoint.machine.numbers import FUSED, Case, Numbers
 from adjoint.machine.repetition import Loop
@@ -74,7 +74,6 @@ def read_cells(program: Numbers, loop: Loop, operands: Operands) -> Array:
 
 def apply(e: Emitter, case: Case, given: list[Value]) -> Value:
     """What a case's formula gives."""
-    e.known = {}
     if case.name == FUSED:
         x, y, total = given
         return e.fma(x, y, total) if llvm.has_fma() else e.add(e.multiply(x, y), total)
@@ -162,7 +161,9 @@ class _Roller:
                 self.invariants[cell] = self.e.constant(value, kind)
             elif cell >= constants or cell < program.first + self.loop.start:
                 where = self.e.at("%cells", self.argument(cell * CELL), "i8")
-                self.invariants[cell] = self.e.load_scalar(where, "0", dtype)
+                value = self.invariants[cell] = self.e.load_scalar(where, "0", dtype)
+                if cell >= constants and is_ordinary(program.constants[cell - constants][1]):
+                    self.e.ordinary.add(value.name)
 
     def start_carried(self) -> None:
         e, base = self.e, self.program.first + self.loop.start

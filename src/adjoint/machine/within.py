@@ -93,10 +93,10 @@ class NestedWriter(BodyWriter):
     @contextmanager
     def inside(self) -> Iterator[list[Any]]:
         """Statements of their own: what is computed there isn't known behind them."""
-        before, made = self.e.body, self.made
-        self.e.body, self.made = [], dict(made)
-        yield self.e.body
-        self.e.body, self.made = before, made
+        e, before, made, known = self.e, self.e.body, self.made, self.e.known
+        e.body, self.made, e.known = [], dict(made), dict(known)
+        yield e.body
+        e.body, self.made, e.known = before, made, known
 
     # Branches
 

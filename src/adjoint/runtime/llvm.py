@@ -87,6 +87,12 @@ def has_ldexp() -> bool:
     return llvm is not None and vector_bits() == 512 and has_feature("avx512dq") and llvm.llvm_version_info[0] >= 22
 
 
+@functools.cache
+def has_blends() -> bool:
+    """Whether the processor chooses among elements of a register by the bits of another: x86 since SSE4.1."""
+    return has_feature("sse4.1")
+
+
 def has_feature(name: str) -> bool:
     """Whether the processor has a feature, as LLVM names it."""
     return binding() is not None and f"+{name}" in _features(_state["features"])
@@ -95,6 +101,11 @@ def has_feature(name: str) -> bool:
 @functools.lru_cache(4)
 def _features(text: str) -> frozenset[str]:
     return frozenset(text.split(","))
+
+
+def is_x86() -> bool:
+    """Whether machine code is made for x86-64."""
+    return binding() is not None and triple().startswith("x86_64")
 
 
 def triple() -> str:

@@ -82,6 +82,7 @@ class Emitter:
         self.libm: dict[str, int] = {} if libm is None else libm  # scalar library functions in use, by number
         self.count = 0
         self.mask: str | None = None
+        self.ordinary: set[str] = set()  # values known to be finite and not zero
         self.known: dict[Any, Any] = {}  # intermediate results that another formula at this place may use again
 
     def fresh(self) -> str:

@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from adjoint.compiler.loops import complex_math, inverse_math, power_math, special_math, vector_math
+from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import BYTES, ITEMSIZE, Emitter, Value
 from adjoint.graph import PRIMITIVES
 from adjoint.plan.plan import Step
+from adjoint.runtime.llvm import has_fma
 
 Formula = Callable[..., Value]
 
@@ -40,9 +42,23 @@ def _compare(relation: str) -> Formula:
 def _scale(e: Emitter, attributes: Any, dtype: str, a: Value, b: Value) -> Value:
     if a.kind != "f":
         return _arithmetic("multiply", "and")(e, attributes, dtype, a, b)
+    if e.lanes == 1 and (_is_ordinary(e, a) or _is_ordinary(e, b)) and has_fma():
+        return scaled_plainly(e, a, b)
     # processors with masks compare under one, and multiply under what that gives
     alive = e.both(e.compare("ne", a, 0.0), e.compare("ne", b, 0.0))
     return e.select(alive, e.multiply(a, b), 0.0)
+
+
+def _is_ordinary(e: Emitter, a: Value) -> bool:
+    """Whether a number is known to be finite and not zero."""
+    if isinstance(a.name, L.Constant):
+        return is_ordinary(a.name.value)
+    return a.name in e.ordinary
+
+
+def is_ordinary(x: float) -> bool:
+    """Whether a number is finite and not zero."""
+    return x != 0 and math.isfinite(x)
 
 
 def is_plain(e: Emitter, b: Value) -> Value:

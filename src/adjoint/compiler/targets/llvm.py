@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from adjoint.compiler.loops import ir as L
+from adjoint.runtime import llvm
 from adjoint.runtime.code import Source
 
 # adjoint's dtypes as LLVM's element types; integers have no sign there. A bool is i1 in registers, i8 in memory.
@@ -44,6 +45,7 @@ class Rendering:
         self.allocations: list[str] = []
         self.lines: list[str] = []
         self.leave = ""  # where what is repeated ends
+        self.masks: dict[str, str] = {}  # conditions on single numbers of a dtype that are bits of a register, too
 
     def statements(self, body: Iterable[Any]) -> None:
         for s in body:
@@ -147,9 +149,63 @@ def _note(r: Rendering, s: L.Note) -> None:
     r.lines.append(f"  store {s.kind} {s.value}, ptr {s.pointer}")
 
 
+# Choices among single numbers on x86. With AVX-512 LLVM compares into a mask and moves under that, which takes ten cycles, and
+# without it may jump. Compared into a register for numbers, and blended by its bits, a choice takes three.
+COMPARISONS = {"fcmp oeq": (0, 1, 0), "fcmp olt": (0, 1, 1), "fcmp ole": (0, 1, 2), "fcmp uno": (0, 1, 3),
+               "fcmp une": (0, 1, 4), "fcmp ogt": (1, 0, 1), "fcmp oge": (1, 0, 2)}  # fmt: skip
+WIDE = {"float32": (4, "<4 x float>", "sse.cmp.ss", "sse41.blendvps"),
+        "float64": (2, "<2 x double>", "sse2.cmp.sd", "sse41.blendvpd")}  # fmt: skip
+
+
+def _wide(r: Rendering, x: str, dtype: str, to: str) -> str:
+    """A single number as the first of a register of them."""
+    if isinstance(x, L.Constant):
+        return x
+    one, lanes = f"<1 x {ELEMENT[dtype]}>", WIDE[dtype][0]
+    order = ", ".join(["i32 0", *["i32 poison"] * (lanes - 1)])
+    r.lines.append(f"  {to} = shufflevector {one} {x}, {one} poison, <{lanes} x i32> <{order}>")
+    return to
+
+
+def _mask(r: Rendering, s: L.Op) -> None:
+    """A condition as bits of a register: a comparison of floats, or whether both or one of two such conditions hold."""
+    if s.dtype in WIDE and s.op in COMPARISONS:
+        _, kind, compare, _ = WIDE[s.dtype]
+        a, b, number = COMPARISONS[s.op]
+        given = [_wide(r, x, s.dtype, f"{s.to}.c{k}") for k, x in enumerate(s.inputs)]
+        r.declarations.add(f"declare {kind} @llvm.x86.{compare}({kind}, {kind}, i8)")
+        r.out(f"{s.to}.mask = call {kind} @llvm.x86.{compare}({kind} {given[a]}, {kind} {given[b]}, i8 {number})")
+        r.masks[s.to] = s.dtype
+    elif s.op in ("and", "or") and s.inputs[0] in r.masks and r.masks[s.inputs[0]] == r.masks.get(s.inputs[1]):
+        dtype = r.masks[s.to] = r.masks[s.inputs[0]]
+        first, second = [f"{x}.mask" for x in s.inputs]
+        no, yes = ("zeroinitializer", first) if s.op == "and" else (first, second)
+        _blended(r, f"{s.to}.mask", dtype, no, yes, second)
+
+
+def _blend(r: Rendering, s: L.Op) -> None:
+    """One of two single numbers by a condition."""
+    condition, *given = s.inputs
+    yes, no = [_wide(r, x, s.dtype, f"{s.to}.v{k}") for k, x in enumerate(given)]
+    _blended(r, f"{s.to}.all", s.dtype, no, yes, f"{condition}.mask")
+    kind = WIDE[s.dtype][1]
+    r.out(f"{s.to} = shufflevector {kind} {s.to}.all, {kind} poison, <1 x i32> zeroinitializer")
+
+
+def _blended(r: Rendering, to: str, dtype: str, no: str, yes: str, mask: str) -> None:
+    _, kind, _, blend = WIDE[dtype]
+    r.declarations.add(f"declare {kind} @llvm.x86.{blend}({kind}, {kind}, {kind})")
+    r.out(f"{to} = call {kind} @llvm.x86.{blend}({kind} {no}, {kind} {yes}, {kind} {mask})")
+
+
 def _op(r: Rendering, s: L.Op) -> None:
     op, lanes = s.op, s.lanes
     kind = f"<{lanes} x {ELEMENT[s.dtype]}>"
+    if lanes == 1 and llvm.has_blends():
+        if op == "select" and r.masks.get(s.inputs[0]) == s.dtype:
+            _blend(r, s)
+            return
+        _mask(r, s)
     if op == "fneg":
         text = f"fneg {kind} {s.inputs[0]}"
     elif op == "select":
