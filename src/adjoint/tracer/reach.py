@@ -64,6 +64,18 @@ NUMBERS_AND_TEXTS = (int, float, complex, str, bytes)  # objects of the user's c
 
 # what is guarded by its contents in modules of others too
 HELD_BY_MODULES = (types.ModuleType, list, deque, dict, set, bytearray, np.ndarray)
+PARTS_OF_FUNCTIONS = frozenset(
+    {
+        "__annotations__",
+        "__code__",
+        "__defaults__",
+        "__doc__",
+        "__kwdefaults__",
+        "__module__",
+        "__name__",
+        "__qualname__",
+    }
+)
 WHOLE = frozenset({"SimpleNamespace", "Namespace", "UserDict", "UserList", "UserString", "ChainMap", "_Environ"})
 
 
@@ -236,6 +248,11 @@ class Reach:
         undo = f"del {{0}}[{quoted(name)}]"
         self.guards.add(f"{quoted(name)} not in {{0}}", state, about=about, stored=name, restore=undo)
 
+    def _guard_nowhere(self, kind: type, name: str) -> None:
+        """Guard that none of the user's classes that a class is made of has a name, which its `__getattr__` answers for."""
+        for base in self.users_classes(kind):
+            self._guard_absent(base.__dict__, name, f"{base.__name__}.{name}")
+
     def _value(self, place: str, owner: Any, value: Any, about: str, stored: str | None) -> None:
         self.guards.add_value(place, owner, value, about, stored)
 
@@ -293,6 +310,7 @@ class Reach:
     def _class(self, value: type, path: str) -> None:
         if not self.users.has_class(value):
             return
+        self._value("{0}.__bases__", value, value.__bases__, f"what {value.__name__} is derived from", "__bases__")
         for base in (*value.__mro__[1:], type(value)):
             self.pending.append((base, base.__name__))
         for name, raw in list(vars(value).items()):
@@ -375,6 +393,10 @@ class Reach:
                 value = getattr(owner, name, ABSENT)
                 self._value(f"getattr({{0}}, {name!r}, ABSENT)", owner, value, about, name)
                 self.pending.append((value, about))
+            elif name in PARTS_OF_FUNCTIONS and isinstance(owner, FunctionType):
+                value, about = getattr(owner, name), f"{bearer.path}.{name}"
+                self._value(f"{{0}}.{name}", owner, value, about, name)
+                self.pending.append((value, about))
             elif hasattr(type(raw), "__set__"):  # a property and its like: its own code runs
                 self.pending.append((raw, about))
             elif name in state:
@@ -391,8 +413,10 @@ class Reach:
                 if value is not ABSENT or name in self._doubtful:
                     self._value(f"getattr({{0}}, {name!r}, ABSENT)", owner, value, about, name)
                     self.pending.append((value, about))
-            elif (raw is not ABSENT or name in self._doubtful) and hasattr(owner, "__dict__"):
+            elif (raw is not ABSENT or name in self._doubtful or _computes(kind)) and hasattr(owner, "__dict__"):
                 self._guard_absent(state, name, about)
+            if raw is ABSENT and name not in state and _computes(kind):
+                self._guard_nowhere(kind, name)
 
     def _look_at_class(self, bearer: _Bearer, names: Iterable[str]) -> None:
         kind = bearer.owner
@@ -401,9 +425,13 @@ class Reach:
             bearer.done.add(name)
             raw = vars(kind).get(name, ABSENT)
             if raw is ABSENT:
-                if name in self._doubtful or any(name in vars(x) for x in kind.__mro__[1:-1]):
+                if name in ("__name__", "__qualname__"):
+                    self._value(f"{{0}}.{name}", kind, getattr(kind, name), f"{kind.__name__}.{name}", name)
+                elif name in self._doubtful or any(name in vars(x) for x in kind.__mro__[1:-1]):
                     about = f"{kind.__name__}.{name}"
                     self._guard_absent(kind.__dict__, name, about)
+                elif _computes(type(kind)):
+                    self._guard_nowhere(kind, name)
             elif not functions_of_entry(raw):  # those are guarded when they run
                 self._value(f"{{0}}[{quoted(name)}]", kind.__dict__, raw, f"{kind.__name__}.{name}", name)
                 self.pending.append((raw, f"{kind.__name__}.{name}"))
@@ -420,7 +448,7 @@ class Reach:
                 held = isinstance(value, HELD_BY_MODULES) and value is not sys.modules  # which any import changes
                 if users or held or type(value).__name__ in WHOLE or _is_bound(value):
                     self.pending.append((value, about))
-            elif users and name in self._doubtful:
+            elif users and (name in self._doubtful or "__getattr__" in state):
                 self._guard_absent(state, name, about)
 
     def users_classes(self, kind: type) -> list[type]:
@@ -441,6 +469,11 @@ ALL = ""  # among the names that were looked at: which there are is guarded
 def module_is_ours(kind: type) -> bool:
     """Whether a class is adjoint's or the standard library's."""
     return kind.__module__.startswith("adjoint.") or kind.__module__.partition(".")[0] in sys.stdlib_module_names
+
+
+def _computes(kind: type) -> bool:
+    """Whether a class has code for attributes that its objects don't have."""
+    return any(["__getattr__" in vars(x) for x in kind.__mro__])
 
 
 def _is_special(name: str) -> bool:
