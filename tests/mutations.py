@@ -737,6 +737,10 @@ CASES |= {
         "class A: pass\nclass B: pass\nclass C(A): pass\ndef f(): return X * (2 if issubclass(C, B) else 3)",
         lambda n, k: setattr(n["C"], "__bases__", (n["A" if k % 2 else "B"],)),
     ),
+    "the classes that are derived from one": globals_of(
+        "class C: pass\nkept = []\ndef f(): return X * len(C.__subclasses__())",
+        lambda n, k: n["kept"].append(type("D", (n["C"],), {})),
+    ),
     "the name of a class": globals_of(
         "class C: pass\ndef f(): return X * len(C.__name__)", lambda n, k: setattr(n["C"], "__name__", "C" * (k + 2))
     ),
@@ -754,6 +758,36 @@ CASES |= {
         ]
     },
     "a class of a module that has no file": module_without_file,
+    "a method under another name": globals_of(
+        "class C:\n def a(self): return 1.0\n b = a\nc = C()\ndef f(): return X * c.b()",
+        lambda n, k: setattr(n["C"], "b", lambda self: 2.0 + k),
+    ),
+    "an operator that is another one too": globals_of(
+        "class C:\n def __add__(self, x): return x * 2.0\n __radd__ = __add__\nc = C()\ndef f(): return X + (1.0 + c)",
+        lambda n, k: setattr(n["C"], "__radd__", lambda self, x: 3.0 + k),
+    ),
+    "a method that is partial": globals_of(
+        "import functools\nclass C:\n def a(self, x): return x\n b = functools.partialmethod(a, 2.0)\n"
+        "c = C()\ndef f(): return X * c.b()",
+        lambda n, k: setattr(n["C"], "b", lambda self: 3.0 + k),
+    ),
+    "a method that is only asked for": globals_of(
+        "class C:\n def a(self): pass\ndef f(): return X if C.a is None else X * 2",
+        lambda n, k: setattr(n["C"], "a", None if k % 2 == 0 else len),
+    ),
+    "what a property is made of": globals_of(
+        "class C:\n @property\n def a(self): pass\ndef f(): return X if C.a.fset is None else X * 2",
+        lambda n, k: setattr(n["C"], "a", n["C"].a.setter((None, len)[k % 2 == 0])),
+    ),
+    "what is registered with an abstract class": globals_of(
+        "import abc\nclass A(abc.ABC): pass\nclass B(A): pass\nclass C: pass\nclass D: pass\nc, d = C(), D()\n"
+        "def f(): return X * (2 if isinstance(c, A) else 3) * (2 if issubclass(D, A) else 3)",
+        lambda n, k: n["BA"[k % 2]].register(n["CD"[k % 2]]),
+    ),
+    "what a function does for a class": globals_of(
+        "import functools\n@functools.singledispatch\ndef h(a): return 1.0\ndef f(): return X.data * h(1)",
+        lambda n, k: n["h"].register(int, lambda a: 2.0 + k),
+    ),
     "a class attribute by its class": globals_of(
         "class C: a = 1.0\ndef f(): return X * C.a", lambda n, k: setattr(n["C"], "a", 2.0 + k)
     ),
