@@ -671,6 +671,26 @@ def globals_of(source, change):
     return case
 
 
+COMPUTED = "class B:\n def __getattr__(self, name): return float(len(name))\n"
+
+
+def replacing(part, other):
+    return lambda n, k: setattr(n["h"], part, other(k))
+
+
+def module_that_computes(jit):
+    module = types.ModuleType("module_that_computes")
+    exec("def __getattr__(name):\n if name != 'later': raise AttributeError(name)\n return 1.0", module.__dict__)
+    return jit(lambda: X * module.later), lambda k: setattr(module, "later", 2.0 + k)
+
+
+def module_without_file(jit):
+    """As a program makes one and runs code in it."""
+    module = sys.modules["module_without_file"] = types.ModuleType("module_without_file")
+    exec("class A:\n a = 1.0\n def value(self): return self.a\nclass B(A): pass\nb = B()", module.__dict__)
+    return jit(lambda: X * module.b.value()), lambda k: setattr(module.A if k else module.B, "a", 2.0 + k)
+
+
 CASES |= {
     "a global": globals_of("a = 1.0\ndef f(): return X * a", lambda n, k: put(n, "a", 2.0 + k)),
     "a global of a helper": globals_of("a = 1.0\ndef h(): return a\ndef f(): return X * h()", lambda n, k: put(n, "a", 2.0 + k)),
@@ -700,6 +720,73 @@ CASES |= {
     "a missing attribute": globals_of(
         "class C: pass\nc = C()\ndef f():\n try: return X * c.later\n except AttributeError: return X",
         lambda n, k: setattr(n["c"], "later", 5.0 + k),
+    ),
+    "an attribute that code gave before": globals_of(
+        f"{COMPUTED}class C(B): pass\nc = C()\ndef f(): return X * c.later",
+        lambda n, k: setattr(n["c"], "later", 7.0) if k == 0 else delattr(n["c"], "later"),
+    ),
+    "an attribute of a class that its objects' code gave before": globals_of(
+        f"{COMPUTED}class C(B): pass\nc = C()\ndef f(): return X * c.later", lambda n, k: setattr(n["CBB"[k]], "later", 7.0 + k)
+    ),
+    "an attribute of a class that its class gave before": globals_of(
+        f"{COMPUTED}class A(type, B): pass\nclass C(metaclass=A): pass\ndef f(): return X * C.later",
+        lambda n, k: setattr(n["C"], "later", 7.0 + k),
+    ),
+    "an attribute of a module that its code gave before": module_that_computes,
+    "the bases of a class": globals_of(
+        "class A: pass\nclass B: pass\nclass C(A): pass\ndef f(): return X * (2 if issubclass(C, B) else 3)",
+        lambda n, k: setattr(n["C"], "__bases__", (n["A" if k % 2 else "B"],)),
+    ),
+    "the classes that are derived from one": globals_of(
+        "class C: pass\nkept = []\ndef f(): return X * len(C.__subclasses__())",
+        lambda n, k: n["kept"].append(type("D", (n["C"],), {})),
+    ),
+    "the name of a class": globals_of(
+        "class C: pass\ndef f(): return X * len(C.__name__)", lambda n, k: setattr(n["C"], "__name__", "C" * (k + 2))
+    ),
+    **{
+        f"{part} of a function that isn't called": globals_of(
+            f"def h(a=1.0, *, b=2.0) -> int:\n 'text'\ndef f(): return X * {read}", replacing(part, other)
+        )
+        for part, read, other in [
+            ("__defaults__", "h.__defaults__[0]", lambda k: (2.0 + k,)),
+            ("__kwdefaults__", "h.__kwdefaults__['b']", lambda k: {"b": 3.0 + k}),
+            ("__name__", "len(h.__name__)", lambda k: "h" * (k + 2)),
+            ("__doc__", "len(h.__doc__)", lambda k: "text" * (k + 2)),
+            ("__code__", "h.__code__.co_argcount", lambda k: (lambda a, b, c: a).__code__),
+            ("__annotations__", "len(h.__annotations__)", lambda k: dict.fromkeys(range(k + 2))),
+        ]
+    },
+    "a class of a module that has no file": module_without_file,
+    "a method under another name": globals_of(
+        "class C:\n def a(self): return 1.0\n b = a\nc = C()\ndef f(): return X * c.b()",
+        lambda n, k: setattr(n["C"], "b", lambda self: 2.0 + k),
+    ),
+    "an operator that is another one too": globals_of(
+        "class C:\n def __add__(self, x): return x * 2.0\n __radd__ = __add__\nc = C()\ndef f(): return X + (1.0 + c)",
+        lambda n, k: setattr(n["C"], "__radd__", lambda self, x: 3.0 + k),
+    ),
+    "a method that is partial": globals_of(
+        "import functools\nclass C:\n def a(self, x): return x\n b = functools.partialmethod(a, 2.0)\n"
+        "c = C()\ndef f(): return X * c.b()",
+        lambda n, k: setattr(n["C"], "b", lambda self: 3.0 + k),
+    ),
+    "a method that is only asked for": globals_of(
+        "class C:\n def a(self): pass\ndef f(): return X if C.a is None else X * 2",
+        lambda n, k: setattr(n["C"], "a", None if k % 2 == 0 else len),
+    ),
+    "what a property is made of": globals_of(
+        "class C:\n @property\n def a(self): pass\ndef f(): return X if C.a.fset is None else X * 2",
+        lambda n, k: setattr(n["C"], "a", n["C"].a.setter((None, len)[k % 2 == 0])),
+    ),
+    "what is registered with an abstract class": globals_of(
+        "import abc\nclass A(abc.ABC): pass\nclass B(A): pass\nclass C: pass\nclass D: pass\nc, d = C(), D()\n"
+        "def f(): return X * (2 if isinstance(c, A) else 3) * (2 if issubclass(D, A) else 3)",
+        lambda n, k: n["BA"[k % 2]].register(n["CD"[k % 2]]),
+    ),
+    "what a function does for a class": globals_of(
+        "import functools\n@functools.singledispatch\ndef h(a): return 1.0\ndef f(): return X.data * h(1)",
+        lambda n, k: n["h"].register(int, lambda a: 2.0 + k),
     ),
     "a class attribute by its class": globals_of(
         "class C: a = 1.0\ndef f(): return X * C.a", lambda n, k: setattr(n["C"], "a", 2.0 + k)

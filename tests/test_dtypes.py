@@ -192,3 +192,25 @@ def test_buffers_keep_their_dtype(code: str) -> None:
 def test_an_integer_that_no_dtype_has() -> None:
     with pytest.raises(TypeError, match="an int: an integer that no dtype has"):
         ad.tensor([1, 2**70])
+
+
+@pytest.mark.parametrize("z", [1j, [1j, 0j, 1 + 0j, -0j, complex("nan")]])
+def test_complex_numbers_are_true_where_either_part_is_not_zero(z: object) -> None:
+    expected = np.asarray(z).astype("bool")
+    x = ad.tensor(z)
+    equal(x.astype("bool"), expected)
+    f = ad.jit(lambda x: (x + 0).astype("bool"))
+    for _ in range(3):
+        equal(f(x), expected)
+
+
+@pytest.mark.parametrize("value", [1j, ad.tensor([1j]), np.array([2.0 + 1j])])
+@pytest.mark.parametrize("index", [slice(0, 1), [1], np.array([True, False, False])])
+def test_imaginary_parts_are_not_lost_by_an_assignment(value: object, index: object) -> None:
+    for dtype in ("float32", "int64"):
+        x = ad.zeros(3, dtype=dtype)
+        with pytest.raises(TypeError, match=rf"complex numbers into a {dtype} array.*test_dtypes"):
+            x[index] = value
+    x = ad.zeros(3, dtype="bool")
+    x[index] = value if not isinstance(value, complex) else 1
+    assert x.numpy().sum() == 1

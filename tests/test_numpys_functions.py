@@ -284,6 +284,78 @@ def test_what_numpy_refuses_is_refused(call: Any, message: str) -> None:
         call(double(A))
 
 
+VALUES = [
+    1, 2.5, 1j, True, -1, 300, np.float64(2.5),
+    *[np.array([2]).astype(d) for d in ("bool", "int8", "uint8", "int64", "f4", "f8", "c8")]
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("casting", ["same_kind", "safe", "unsafe", "no", "equiv"])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int32", "float32", "float64", "complex64"])
+def test_copyto_casts_by_the_rule(dtype: str, casting: Any) -> None:
+    for value in VALUES:
+        cuts = np.iscomplexobj(value) and not dtype.startswith(("c", "b"))
+        if (casting == "unsafe" and cuts) or (casting in ("no", "equiv") and np.ndim(value) == 0):
+            continue  # NumPy warns of what is cut, and numbers are never of the very dtype
+        if casting == "safe" and type(value) is np.float64:  # a number of Python's here
+            continue
+        x = np.arange(3).astype(dtype)
+        t = ad.tensor(x)
+        try:
+            np.copyto(x, value, casting)
+        except (TypeError, OverflowError) as error:
+            with pytest.raises(type(error), match="test_numpys_functions"):
+                np.copyto(t, value, casting)
+        else:
+            np.copyto(t, value, casting)
+            equal(t, x)
+
+
+@pytest.mark.parametrize("write", [np.putmask, np.place])
+def test_arrays_of_another_kind_are_not_cut_to_fit(write: Any) -> None:
+    t = ad.tensor([1, 2, 3])
+    with pytest.raises(TypeError, match=r"float64 isn't cast to int64.*test_numpys_functions"):
+        write(t, np.array([True, False, True]), np.array([1.5]))
+    write(t, np.array([True, False, True]), 1.5)  # as t[mask] = 1.5
+    equal(t, [1, 2, 1])
+
+
+def test_written_at_positions_of_the_whole() -> None:
+    x = A > 0
+    t = ad.tensor(x)
+    for y in (x, t):
+        np.put(y, [0, 4], [False, True])
+        np.put_along_axis(y, np.array([1, 8]), np.array([True, False]), None)
+    equal(t, x)
+    assert (
+        np.can_cast(t, "int8")
+        and not np.can_cast(ad.tensor(1.5), "int8")
+        and np.can_cast(ad.tensor(1.5), "int8", "unsafe")
+    )
+
+
+@pytest.mark.parametrize("shape", [(4,), (2, 3, 2), (2, 3), (3, 3), ()])
+@pytest.mark.parametrize("positions", [np.tril_indices_from, np.triu_indices_from, np.diag_indices_from])
+def test_positions_that_a_shape_has(positions: Any, shape: Any) -> None:
+    x = np.zeros(shape)
+    try:
+        expected = positions(x)
+    except ValueError:
+        with pytest.raises(ValueError):
+            positions(ad.tensor(x))
+    else:
+        for a, b in zip(positions(ad.tensor(x)), expected, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("index", [[], [[]], [[], []], ([[]],), (slice(None), [[], []])])
+def test_lists_without_numbers_are_positions(index: Any) -> None:
+    equal(double(A)[index], A[index])
+    t = double(A)
+    t[index] = 1.0
+    equal(t, A)
+
+
 @pytest.mark.parametrize("ufunc", [np.floor, np.ceil, np.trunc, np.fabs, np.degrees, np.radians, np.fmod, np.modf])
 def test_no_rounding_of_complex_numbers(ufunc: np.ufunc) -> None:
     with pytest.raises(TypeError, match=r"complex.*test_numpys_functions\.py"):

@@ -906,6 +906,20 @@ def test_complex_numbers_where_pytorch_takes_them():
     np.testing.assert_allclose(torch.logaddexp(z, z).numpy(), z.numpy() + np.log(2), rtol=1e-6)
 
 
+@pytest.mark.parametrize("write", [
+    lambda x, z: x.__setitem__(slice(0, 2), z), lambda x, z: x.__setitem__(0, z[0]), lambda x, z: x.copy_(z),
+    lambda x, z: x.fill_(z[0]),
+    lambda x, z: x.view(1, 2)[0].copy_(z),
+])  # fmt: skip
+def test_imaginary_parts_that_are_lost_are_told_of(write):
+    x, z = torch.zeros(2), torch.tensor([1j, 2j])
+    with pytest.warns(UserWarning, match=r"complex values are written into a float32 tensor.*test_torch"):
+        write(x, z)
+    with pytest.raises(RuntimeError, match="1j doesn't fit a float32 tensor"):
+        x.fill_(1j)
+    assert torch.tensor([1j, 0]).bool().tolist() == [True, False]
+
+
 def test_low_rank_parts_of_a_matrix():
     torch.manual_seed(0)
     x = torch.randn(40, 3) @ torch.randn(3, 20)

@@ -121,7 +121,12 @@ def can_cast(from_: Any, to: DTypeLike, /) -> bool:
     >>> ad.can_cast(ad.int32, ad.float64), ad.can_cast(ad.float64, ad.float32)
     (True, False)
     """
-    return bool(np.can_cast(_dtype_in(from_).dtype, dtype_of(to).dtype))
+    return casts(from_, to, "safe")
+
+
+def casts(from_: Any, to: DTypeLike, rule: Any) -> bool:
+    """Whether a dtype, or an array's, becomes another by one of NumPy's rules: "safe", "same_kind", ..."""
+    return bool(np.can_cast(_dtype_in(from_).dtype, dtype_of(to).dtype, rule))
 
 
 def broadcast_shapes(*given: tuple[int, ...]) -> tuple[int, ...]:

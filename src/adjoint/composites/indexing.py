@@ -111,7 +111,8 @@ def _normalized(item: Any, force: Force) -> Any:
                 f"got {type(item).__name__}"
             ) from None
     if isinstance(item, (list, tuple, range)):
-        item = np.asarray(item) if len(item) else np.zeros(0, np.int64)
+        item = np.asarray(item)
+        item = item if item.size else item.astype(np.int64)  # [] and [[]] hold no numbers of any dtype
     kind = item.dtype.kind
     if kind == "b" and item.shape == (0,):  # to NumPy an empty list of positions, like any empty list
         item, kind = np.zeros(0, np.int64), "i"
@@ -301,10 +302,12 @@ def setitem(x: Node, index: Any, value: Any, force: Force) -> Node:
 
 
 def _as_value(value: Any, x: Node, shape: Shape) -> Node:
+    kind = x.dtype.kind
+    if kind not in "cb" and (value.dtype.kind == "c" if isinstance(value, Node) else isinstance(value, complex)):
+        raise TypeError(
+            f"cannot assign complex numbers into a {x.dtype.name} array, which would lose a part: say .real"
+        )
     if not isinstance(value, Node):
-        kind = x.dtype.kind
-        if isinstance(value, complex) and kind != "c":
-            raise TypeError(f"cannot assign a complex number into a {x.dtype.name} array")
         value = (
             float(value)
             if kind == "f"

@@ -61,7 +61,7 @@ def put(a: Tensor, ind: Any, v: Any, mode: str = "raise") -> None:
     places = as_tensor(ind).flatten()
     new = wrap(as_node(v, a.dtype)).flatten()
     places = within("put", places, a.size, mode)
-    flat = reshape(a, (a.size,)) + 0
+    flat = copy(reshape(a, (a.size,)))
     flat[places] = take(new, np.arange(places.size) % new.size, axis=0) if new.size else new
     a._assign(reshape(flat, a.shape).node, "put")
 

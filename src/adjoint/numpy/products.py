@@ -146,7 +146,8 @@ def _size(a: Any, axis: Any = None) -> int:
 
 
 def _indices(function: Any) -> Callable[..., Any]:
-    return lambda arr, k=0: function(as_tensor(arr).shape[0], k, as_tensor(arr).shape[1])
+    """Positions in the triangle of a matrix: they follow from its shape, and NumPy says which shapes have one."""
+    return lambda arr, k=0: function(np.broadcast_to(np.bool_(0), as_tensor(arr).shape), k)
 
 
 FUNCTIONS.update({
@@ -183,7 +184,7 @@ FUNCTIONS.update({
     np.unique_all: lambda x: sets.unique_all(x), np.unique_counts: lambda x: sets.unique_counts(x),
     np.unique_inverse: lambda x: sets.unique_inverse(x), np.unique_values: lambda x: sets.unique_values(x),
     np.result_type: lambda *args: f.result_type(*args).dtype,
-    np.can_cast: lambda from_, to, casting="safe": standard.can_cast(from_, to),
-    np.diag_indices_from: lambda arr: np.diag_indices(arr.shape[0], arr.ndim),
-    np.tril_indices_from: _indices(np.tril_indices), np.triu_indices_from: _indices(np.triu_indices),
+    np.can_cast: lambda from_, to, casting="safe": standard.casts(from_, to, casting),
+    np.diag_indices_from: lambda arr: np.diag_indices_from(np.broadcast_to(np.bool_(0), as_tensor(arr).shape)),
+    np.tril_indices_from: _indices(np.tril_indices_from), np.triu_indices_from: _indices(np.triu_indices_from),
 })  # fmt: skip

@@ -160,7 +160,7 @@ def _cast_array(x: Any, type: ArrayType, out: Any = None) -> Any:
     if out is None:
         out = np.empty(np.shape(x), dtype)
     x = np.asarray(x)
-    np.copyto(out, x.real if x.dtype.kind == "c" and dtype.kind != "c" else x, casting="unsafe")
+    np.copyto(out, x.real if x.dtype.kind == "c" and dtype.kind not in "cb" else x, casting="unsafe")  # 1j is True
     return out
 
 

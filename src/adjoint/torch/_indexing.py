@@ -391,8 +391,10 @@ def fill_(self: Any, value: Any) -> Any:
 
 
 def _number_for(x: Any, value: Any) -> Any:
-    """A number of Python's as one of x's dtype. RuntimeError for what integers can't hold; negative ones wrap where these are
-    unsigned."""
+    """A number of Python's as one of x's dtype. RuntimeError for what integers can't hold, and for complex ones in real tensors;
+    negative ones wrap where these are unsigned."""
+    if isinstance(value, complex) and x.dtype.kind not in "cb":
+        raise RuntimeError(f"{value} doesn't fit a {x.dtype.name} tensor{at_user()}")
     if not isinstance(value, (bool, int, float)):
         return value
     if x.dtype.kind == "b":

@@ -32,7 +32,7 @@ from ._errors import as_pytorchs
 from ._now import written_now
 from ._parts import RANKS, Extent, GradFn, Size, in_order, memory
 from ._printing import printed
-from ._writing import fitted, in_steps, is_basic
+from ._writing import cut, fitted, in_steps, is_basic
 
 __all__ = [
     "AS_PYTORCHS",
@@ -272,9 +272,7 @@ class Tensor(Core):
     def _replace(self, value: Any, operation: str) -> Tensor:
         """Write a value over all elements, cast and broadcast to them."""
         own = self.node.type
-        node = as_node(value, own.dtype)
-        if node.dtype is not own.dtype:
-            node = cast(node, own.dtype)
+        node = cut(as_node(value, own.dtype), self.node)
         if node.shape != own.shape:
             node = ops.broadcast_to(node, own.shape)
         self._assign(node, operation)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from adjoint.primitives.core import cast, ops
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import new
 
-__all__ = ["fitted", "in_steps", "ints", "is_basic", "nodes"]
+__all__ = ["cut", "fitted", "in_steps", "ints", "is_basic", "nodes"]
 
 Core = tensors.Tensor
 
@@ -111,11 +112,20 @@ def nodes(index: Any) -> Any:
 
 def fitted(value: Node, own: Node) -> Any:
     """A value with the dtype of the tensor that it is written into, and without leading axes of size one too many."""
-    if value.dtype is not own.dtype:
-        value = cast(value, own.dtype)
+    value = cut(value, own)
     while value.ndim > own.ndim and value.shape[0] == 1:
         value = ops.reshape(value, value.shape[1:])
     return _of_node(value)
+
+
+def cut(value: Node, own: Node) -> Node:
+    """A value in the dtype of the tensor that it is written into. That imaginary parts are lost is said."""
+    if value.dtype is own.dtype:
+        return value
+    if value.dtype.kind == "c" and own.dtype.kind not in "cb":
+        text = f"complex values are written into a {own.dtype.name} tensor, which has no imaginary parts; say .real{at_user()}"
+        warnings.warn(text, UserWarning, stacklevel=4)
+    return cast(value, own.dtype)
 
 
 def _of_node(node: Node) -> Core:

@@ -9,6 +9,7 @@ The same conditions tell what the function itself has changed: those that don't 
 
 from __future__ import annotations
 
+from abc import get_cache_token
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from operator import getitem, is_
@@ -299,3 +300,4 @@ HELPERS: dict[str, Any] = {
     for f in (same, same_state, same_items, same_entries, same_members, same_bytes, same_labels, bytes_of, is_empty)
 }
 HELPERS |= {"items_of": list.copy, "entries_of": dict.copy, "asarray": np.asarray, "ABSENT": ABSENT}
+HELPERS["registered"] = get_cache_token

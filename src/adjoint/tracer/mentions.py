@@ -146,11 +146,7 @@ class Users:
         found = self._modules.get(name)
         if found is None:
             module = sys.modules.get(name)
-            file = getattr(module, "__file__", None)
-            if module is None or name in ("__main__", "builtins"):
-                found = True
-            else:
-                found = file is not None and self._is_users(file)
+            found = module is None or name in ("__main__", "builtins") or self.has_module(module)
             self._modules[name] = found
         return found
 

@@ -18,6 +18,7 @@ import keyword
 import sys
 import threading
 import types
+from abc import ABCMeta, get_cache_token
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
@@ -64,6 +65,18 @@ NUMBERS_AND_TEXTS = (int, float, complex, str, bytes)  # objects of the user's c
 
 # what is guarded by its contents in modules of others too
 HELD_BY_MODULES = (types.ModuleType, list, deque, dict, set, bytearray, np.ndarray)
+PARTS_OF_FUNCTIONS = frozenset(
+    {
+        "__annotations__",
+        "__code__",
+        "__defaults__",
+        "__doc__",
+        "__kwdefaults__",
+        "__module__",
+        "__name__",
+        "__qualname__",
+    }
+)
 WHOLE = frozenset({"SimpleNamespace", "Namespace", "UserDict", "UserList", "UserString", "ChainMap", "_Environ"})
 
 
@@ -101,6 +114,8 @@ class Reach:
         self.pending: deque[tuple[Any, str]] = deque()
         self.others: deque[tuple[Any, str]] = deque()  # objects whose classes are others', with their paths
         self._walking = False
+        self._held: dict[int, tuple[type, Mapping[str, Any]]] = {}
+        self._abstract = False  # whether a class was met that others may be registered with
 
     # What runs --------------------------------------------------------------------------------------------------------
 
@@ -169,6 +184,8 @@ class Reach:
             self._value(f"{{0}}[{quoted(name)}]", state, value, about, name)
             self.pending.append((value, about))
         self._walk()
+        if self._abstract:
+            self.guards.add("registered() == {0}", get_cache_token(), about="what is registered with an abstract class")
         with tracing.paused():
             guard_others(self)
 
@@ -183,6 +200,7 @@ class Reach:
             self.executed,
             self.streams,
             self.late,
+            self._held,
         ):
             kept.clear()
 
@@ -222,6 +240,7 @@ class Reach:
         elif kind is FunctionType:
             self._function(value, path, None)
         elif isinstance(value, type):
+            self._abstract = self._abstract or isinstance(value, ABCMeta)
             self._class(value, path)
         elif isinstance(value, types.ModuleType):
             self._bear(value, path, self._look_at_module)
@@ -235,6 +254,15 @@ class Reach:
     def _guard_absent(self, state: Mapping[str, Any], name: str, about: str) -> None:
         undo = f"del {{0}}[{quoted(name)}]"
         self.guards.add(f"{quoted(name)} not in {{0}}", state, about=about, stored=name, restore=undo)
+
+    def _entries(self, kind: type) -> Mapping[str, Any]:
+        """What a class holds: the same object each time, so that what is said of it twice is one guard."""
+        return self._held.setdefault(id(kind), (kind, kind.__dict__))[1]
+
+    def _guard_nowhere(self, kind: type, name: str) -> None:
+        """Guard that none of the user's classes that a class is made of has a name, which its `__getattr__` answers for."""
+        for base in self.users_classes(kind):
+            self._guard_absent(self._entries(base), name, f"{base.__name__}.{name}")
 
     def _value(self, place: str, owner: Any, value: Any, about: str, stored: str | None) -> None:
         self.guards.add_value(place, owner, value, about, stored)
@@ -255,7 +283,9 @@ class Reach:
             self._activate(value, place)
         else:
             self._functions.setdefault(id(code), []).append((value, code, place))
-        self._bear(value, path, self._look_at_object)
+        if place is None or id(value) not in self.seen:  # a class may have one under several names
+            self.seen[id(value)] = value
+            self._bear(value, path, self._look_at_object)
 
     def _activate(self, function: FunctionType, place: tuple[type, str, Any] | None) -> None:
         """Guard a function that runs."""
@@ -282,27 +312,27 @@ class Reach:
     def _method(self, kind: type, name: str, raw: Any) -> None:
         """Guard that a class has this under a name, and that no class between it and those that inherit it has another."""
         about = f"{kind.__name__}.{name}"
-        self._value(f"{{0}}[{quoted(name)}]", kind.__dict__, raw, about, name)
+        self._value(f"{{0}}[{quoted(name)}]", self._entries(kind), raw, about, name)
         # as in `is_leaf`
         classes = [x for x in list(self.seen.values()) if issubclass(type(x), type)]
         for other in [x for x in classes if issubclass(x, kind) and x is not kind]:
             for between in other.__mro__[: other.__mro__.index(kind)]:
                 if name not in between.__dict__:
-                    self._guard_absent(between.__dict__, name, f"{between.__name__}.{name}")
+                    self._guard_absent(self._entries(between), name, f"{between.__name__}.{name}")
 
     def _class(self, value: type, path: str) -> None:
         if not self.users.has_class(value):
             return
+        self._value("{0}.__bases__", value, value.__bases__, f"what {value.__name__} is derived from", "__bases__")
         for base in (*value.__mro__[1:], type(value)):
             self.pending.append((base, base.__name__))
         for name, raw in list(vars(value).items()):
             for function in functions_of_entry(raw):
-                if function not in [f for f, _, _ in self._functions.get(id(function.__code__), ())]:
-                    self._function(function, f"{value.__name__}.{name}", (value, name, raw))
+                self._function(function, f"{value.__name__}.{name}", (value, name, raw))
         for base in self.users_classes(value)[1:]:  # what has run already of those that it inherits from
             for name, raw in vars(base).items():
                 if name not in vars(value) and any([id(f.__code__) in self.executed for f in functions_of_entry(raw)]):
-                    self._guard_absent(vars(value), name, f"{value.__name__}.{name}")
+                    self._guard_absent(self._entries(value), name, f"{value.__name__}.{name}")
         if issubclass(value, Enum):
             self.pending += [(x, f"{path}.{name}") for name, x in value.__members__.items()]
         self._bear(value, value.__name__, self._look_at_class)
@@ -375,6 +405,10 @@ class Reach:
                 value = getattr(owner, name, ABSENT)
                 self._value(f"getattr({{0}}, {name!r}, ABSENT)", owner, value, about, name)
                 self.pending.append((value, about))
+            elif name in PARTS_OF_FUNCTIONS and isinstance(owner, FunctionType):
+                value, about = getattr(owner, name), f"{bearer.path}.{name}"
+                self._value(f"{{0}}.{name}", owner, value, about, name)
+                self.pending.append((value, about))
             elif hasattr(type(raw), "__set__"):  # a property and its like: its own code runs
                 self.pending.append((raw, about))
             elif name in state:
@@ -391,8 +425,10 @@ class Reach:
                 if value is not ABSENT or name in self._doubtful:
                     self._value(f"getattr({{0}}, {name!r}, ABSENT)", owner, value, about, name)
                     self.pending.append((value, about))
-            elif (raw is not ABSENT or name in self._doubtful) and hasattr(owner, "__dict__"):
+            elif (raw is not ABSENT or name in self._doubtful or _computes(kind)) and hasattr(owner, "__dict__"):
                 self._guard_absent(state, name, about)
+            if raw is ABSENT and name not in state and _computes(kind):
+                self._guard_nowhere(kind, name)
 
     def _look_at_class(self, bearer: _Bearer, names: Iterable[str]) -> None:
         kind = bearer.owner
@@ -401,12 +437,20 @@ class Reach:
             bearer.done.add(name)
             raw = vars(kind).get(name, ABSENT)
             if raw is ABSENT:
-                if name in self._doubtful or any(name in vars(x) for x in kind.__mro__[1:-1]):
+                if name in ("__name__", "__qualname__"):
+                    self._value(f"{{0}}.{name}", kind, getattr(kind, name), f"{kind.__name__}.{name}", name)
+                elif name == "__subclasses__":
+                    about = f"which classes are derived from {kind.__name__}"
+                    self.guards.add("same_items({0}.__subclasses__(), {1})", kind, kind.__subclasses__(), about=about)
+                elif name in self._doubtful or any(name in vars(x) for x in kind.__mro__[1:-1]):
                     about = f"{kind.__name__}.{name}"
-                    self._guard_absent(kind.__dict__, name, about)
-            elif not functions_of_entry(raw):  # those are guarded when they run
-                self._value(f"{{0}}[{quoted(name)}]", kind.__dict__, raw, f"{kind.__name__}.{name}", name)
-                self.pending.append((raw, f"{kind.__name__}.{name}"))
+                    self._guard_absent(self._entries(kind), name, about)
+                elif _computes(type(kind)):
+                    self._guard_nowhere(kind, name)
+            else:
+                self._value(f"{{0}}[{quoted(name)}]", self._entries(kind), raw, f"{kind.__name__}.{name}", name)
+                if not functions_of_entry(raw):
+                    self.pending.append((raw, f"{kind.__name__}.{name}"))
 
     def _look_at_module(self, bearer: _Bearer, names: Iterable[str]) -> None:
         module, state = bearer.owner, vars(bearer.owner)
@@ -420,7 +464,7 @@ class Reach:
                 held = isinstance(value, HELD_BY_MODULES) and value is not sys.modules  # which any import changes
                 if users or held or type(value).__name__ in WHOLE or _is_bound(value):
                     self.pending.append((value, about))
-            elif users and name in self._doubtful:
+            elif users and (name in self._doubtful or "__getattr__" in state):
                 self._guard_absent(state, name, about)
 
     def users_classes(self, kind: type) -> list[type]:
@@ -443,6 +487,11 @@ def module_is_ours(kind: type) -> bool:
     return kind.__module__.startswith("adjoint.") or kind.__module__.partition(".")[0] in sys.stdlib_module_names
 
 
+def _computes(kind: type) -> bool:
+    """Whether a class has code for attributes that its objects don't have."""
+    return any(["__getattr__" in vars(x) for x in kind.__mro__])
+
+
 def _is_special(name: str) -> bool:
     return name.startswith("__") and name.endswith("__")
 
@@ -454,8 +503,11 @@ def _is_bound(value: Any) -> bool:
 
 
 def _contents(function: FunctionType) -> list[Any]:
+    """What another library's function refers to, but for what `singledispatch` keeps of its registry."""
     found = []
-    for cell in function.__closure__ or ():
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        if name in ("dispatch_cache", "cache_token"):
+            continue
         try:
             found.append(cell.cell_contents)
         except ValueError:
