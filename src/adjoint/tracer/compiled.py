@@ -30,9 +30,9 @@ from adjoint.unknown import Unknown
 
 __all__ = ["Compiled", "RowPlaces"]
 
-# A function that reads and rebinds more names than these is written out at a later call, in proportion: Python takes 0.2 ms to
-# compile the lines for one name, which save 10 µs in each call.
-NAMES_A_CALL = 400
+# A function that reads and rebinds more names than these is written out at a later call, in proportion, for what comes in every
+# shape is called a few times in each: Python takes 0.1 ms to compile the lines for one name, which save 1 µs in each call.
+NAMES_A_CALL = 20
 MUTABLE = (np.ndarray, set, bytearray, deque, array)  # what a function makes of these, each call gives anew
 CLASH = "an argument is also something that the function finds by itself"
 
