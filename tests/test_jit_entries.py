@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.execution import is_ours
 from adjoint.execution.native import frames
 from adjoint.runtime import entries
 from adjoint.tracer import guards
@@ -235,3 +236,95 @@ def test_what_is_compared_lives_as_long_as_the_function_of_a_call(way):
     for _ in range(3):
         out = step(X)
         assert out is UNUSUAL or np.array_equal(out.numpy(), X * np.float32(total))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_numbers_of_a_call(way, dtype):
+    x = np.array([1.0, -2.0], dtype)
+    f = ad.jit(lambda x, a, b: (x * a + b, x * b))
+    for a in (2.0, 2.0, -0.0, 0.0, float("inf"), float("nan"), 1e-320, 0.1, 1e-46, 3e38):
+        for b in (a, 0.5, -0.0):
+            with np.errstate(all="ignore"):
+                wanted = x * x.dtype.type(a) + x.dtype.type(b), x * x.dtype.type(b)
+            for found, right in zip(f(x, a, b), wanted, strict=True):
+                assert found.numpy().tobytes() == right.tobytes() or (
+                    np.isnan(right).all() and np.isnan(found.numpy()).all()
+                )
+    assert len(f.traces) == 1
+    if way == "entries":
+        assert len(station_of(f).packs) == 1
+
+
+def test_numbers_of_several_dtypes(way):
+    f = ad.jit(lambda x, y, z, a: (x * a, y * a, z * a))
+    x, y, z = np.ones(2, "f"), np.ones(2), np.ones(2, "F")
+    for a in (2.0, 0.1, -0.0, 2.0):
+        found = f(x, y, z, a)
+        for part, given in zip(found, (x, y, z), strict=True):
+            np.testing.assert_array_equal(part.numpy(), given * given.dtype.type(a))
+    g = ad.jit(lambda x, y, a: (x * a, y * a))
+    for a in (2.0, 0.1, -0.0, 2.0):
+        for part, given in zip(g(x, y, a), (x, y), strict=True):
+            np.testing.assert_array_equal(part.numpy(), given * given.dtype.type(a))
+    if way == "entries":
+        assert len(station_of(g).packs) == 2
+
+
+def test_a_number_that_its_dtype_cannot_hold_is_computed_in_the_general_way():
+    f = ad.jit(lambda x, a: x * a)
+    f(X, 1.5)
+    station = station_of(f)
+    if not station.packs:
+        pytest.skip("an interpreter whose objects have another layout")
+    step = f._way[0]
+    (pack, _) = station.packs[0]
+    name = next(name for name, value in step.__globals__.items() if value == pack)
+
+    def too_large(*numbers):
+        raise OverflowError("too large")
+
+    step.__globals__[name] = too_large
+    assert step(X, 2.5) is UNUSUAL
+    np.testing.assert_array_equal(f(X, 2.5).numpy(), X * 2.5)
+
+
+def test_whose_memory_arrays_lie_in(way):
+    large = ad.evaluate(ad.ones((1 << 16,)) * 2).node.value
+    arrays = [np.zeros(3), np.ones((2, 2), "f"), large]
+    strange = [np.zeros(3)[1:], np.frombuffer(bytearray(8)), np.ma.masked_array([1.0]), None, ad.tensor([1.0]).numpy()]
+    strange.append(np.zeros(3))
+    strange[-1].flags.writeable = False
+    if way == "ctypes":
+        assert frames.owned(1) is None
+        return
+    for count in range(4):
+        assert frames.owned(count)(tuple(arrays[:count])) is True
+    for x in (*arrays, *strange):
+        assert frames.owned(1)((x,)) is is_ours(x)
+        assert frames.owned(3)((arrays[0], x, arrays[1])) is is_ours(x)
+
+
+def test_a_value_that_somebody_sees_is_not_written_over(way):
+    model = ad.nn.Linear(3, 2)
+    optimizer = ad.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+
+    @ad.jit
+    def step(x):
+        loss = (model(x) ** 2).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    for _ in range(4):
+        before = model.weight.numpy()
+        copied, node = before.copy(), model.bias.node
+        bias = node.value.copy()
+        step(X)
+        np.testing.assert_array_equal(before, copied)
+        np.testing.assert_array_equal(node.value, bias)
+        assert not np.array_equal(model.weight.numpy(), copied)
+    del before, node
+    place = model.weight.node.value.ctypes.data
+    step(X)
+    assert model.weight.node.value.ctypes.data == place  # nobody saw it

@@ -30,13 +30,16 @@ def is_frozen(base: Any) -> bool:
     return type(base) is tuple and len(base) == 2 and base[0] is VALUE
 
 
+def is_usual() -> bool:
+    """Whether an array object is as NumPy's interface describes it: between its data and its flags is what a view is made of."""
+    return LAYOUT is not None and LAYOUT.flags - LAYOUT.data == 48
+
+
 def _functions_of_numpy() -> tuple[int, int] | None:
     """The addresses of what makes an array of given memory, and of what says what lies below it."""
     core: Any = getattr(np, "_core", None) or getattr(np, "core", None)
     listed = getattr(getattr(core, "_multiarray_umath", None), "_ARRAY_API", None)
-    if (
-        listed is None or LAYOUT is None or LAYOUT.flags - LAYOUT.data != 48
-    ):  # between them lies what the view is made of
+    if listed is None or not is_usual():
         return None
     of_capsule = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
         ("PyCapsule_GetPointer", ctypes.pythonapi)

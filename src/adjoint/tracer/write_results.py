@@ -118,9 +118,14 @@ class Results:
         for holder, place in holders:
             if place not in self.shared:
                 self._tensor(holder, place, written_out)
+        ours, owned = "", self.station.owned(len(self.shared)) if self.shared else None
+        if owned is not None:
+            w.add(f"ours = {w.name(owned)}(({''.join([f'w{k}, ' for k in self.shared.values()])}))")
+            ours = "ours or "
         for r, k in self.shared.items():
             # nobody else holds the node or its value: that it becomes another one can't be seen
-            w.add(f"sole{r} = getrefcount(n{k}) == {SOLE[0]} and getrefcount(w{k}) == {SOLE[1]} and is_ours(w{k})")
+            counts = f"getrefcount(n{k}) == {SOLE[0]} and getrefcount(w{k}) == {SOLE[1]}"
+            w.add(f"sole{r} = {counts} and ({ours}is_ours(w{k}))")
             w.add(f"r{r} = w{k} if sole{r} else {self._memory(r)}")
             self._becomes(r, f"r{r}")
         for holder, place in holders:

@@ -13,6 +13,7 @@ values are held meanwhile: a finalizer would be the first Python to run, and wha
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Container, Mapping, Sequence
 from copy import copy
 from inspect import getattr_static
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 UNUSUAL = object()  # what a written function gives where the general way is to be taken
 
 NODE = getattr_static(Tensor, "node")
+UNPACKABLE = (OverflowError, TypeError, struct.error)  # what numbers raise that aren't of their dtype
 UNREADABLE = (ArithmeticError, AttributeError, LookupError)  # what numbers that changed in kind, or are gone, raise
 
 Step = Callable[..., Any]
@@ -63,6 +65,7 @@ def write_step(
     station = compiled.replay.station(partners)
     if station is None:
         return None
+    station.prepare(bool(compiled.cells))
     w = Writer()
     w.objects.update(
         UNUSUAL=UNUSUAL, active=tracing.active, examples=EXAMPLES.get, tracing=tracing, get_mode=get_mode, Node=Node,
@@ -85,7 +88,7 @@ def write_step(
     w.add("f = None")  # the flags of an array hold it
     _read_numbers(w, compiled, station)
     # a program that sees for itself whether it is free needs no lock, unless numbers are written down for it
-    locks = station.enter is None or bool(compiled.cells and station.blocks)
+    locks = station.enter is None or (bool(compiled.cells) and len(station.packs) < len(station.blocks))
     if locks:
         w.unless("not locked()")  # nor wait for it: the holder may be this very thread, interrupted by a finalizer
         w.add("with lock:")
@@ -99,7 +102,7 @@ def write_step(
     for k, (owner, _, _) in enumerate(compiled.gradients):
         if id(owner) not in looked:
             body.add(f"b{k} = {w.name(owner)}.grad")
-    body.add(*station.named(objects))
+    body.add(*station.named(objects, [f"q{k}" for k in range(len(station.packs))]))
     _run(body, station, bool(stores or compiled.drawn), results.give_up())
     body.add(*stores)
     lines = body.lines
@@ -224,6 +227,11 @@ def _read_numbers(w: Writer, compiled: Compiled, station: Any) -> None:
         f"except {w.name(UNREADABLE)}: return UNUSUAL",
     )
     w.unless("numbers is not None")
+    if station.packs:
+        w.add("try:")
+        for k, (pack, members) in enumerate(station.packs):
+            w.add(f"    q{k} = {w.name(pack)}({_listed(compiled, members)})")
+        w.add(f"except {w.name(UNPACKABLE)}: return UNUSUAL")
 
 
 def _drawn(w: Writer, compiled: Compiled) -> list[str]:
@@ -244,14 +252,22 @@ def _run(w: Writer, station: Any, changes: bool, give_up: Sequence[str]) -> None
         w.add(*(["    fail()"] if station.hosts else give_up))
 
 
+def _listed(compiled: Compiled, members: Sequence[int]) -> str:
+    """Numbers of the program's, one behind the other."""
+    first, last = compiled.known + members[0], compiled.known + members[-1]
+    if len(members) > 1 and last - first == len(members) - 1 and list(members) == sorted(members):
+        return f"*numbers[{first}:{last + 1}]"
+    return ", ".join([f"numbers[{compiled.known + k}]" for k in members])
+
+
 def _point(w: Writer, compiled: Compiled, station: Any, arrays: Mapping[int, str]) -> dict[int, str]:
-    """Write the numbers where the program reads them; the names of the objects that it reads, by their numbers."""
-    if compiled.cells and station.blocks:
+    """Write the numbers where the program reads them, unless it is given them; the names of the objects that it reads, by their
+    numbers."""
+    if compiled.cells and len(station.packs) < len(station.blocks):
         w.objects["last"] = [None]
         w.add("if numbers != last[0] or 0 in numbers:", "    last[0] = None")  # 0 equals -0
         for block, members in station.blocks:
-            values = ", ".join([f"numbers[{compiled.known + k}]" for k in members])
-            w.add(f"    {w.name(block)}[:] = [{values}]")
+            w.add(f"    {w.name(block)}[:] = [{_listed(compiled, members)}]")
         w.add("    last[0] = numbers")
     return {k: array for leaf, array in arrays.items() if (k := station.leaf(leaf)) is not None}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import struct
 import threading
 import weakref
 from array import array
@@ -18,7 +19,7 @@ from adjoint.compiler.calls import FIELDS, PLACE
 from adjoint.compiler.tables import FAILURE, OWNS, STATUS
 from adjoint.execution.native.hosts import Hosts
 from adjoint.runtime import code, entries, frozen, onednn, onednn_library
-from adjoint.runtime.memory import DATA_FIELD, LAYOUT, Pages, address, give_back, take, whole_pages
+from adjoint.runtime.memory import DATA_FIELD, LAYOUT, Lease, Pages, address, give_back, take, whole_pages
 from adjoint.runtime.pool import pool
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ named: Callable[[Any], int] = address if DATA_FIELD is None else id  # what the 
 
 @functools.cache
 def _loop() -> code.Code:
-    (found,) = code.load([code.Source(entering.TEXT, frozenset(), ("run", "enter", "holds", "freeze"))])
+    (found,) = code.load([code.Source(entering.TEXT, frozenset(), ("run", "enter", "holds", "owned", "freeze"))])
     frozen.install(found.addresses["freeze"], entering.FREEZE)
     return found
 
@@ -48,6 +49,16 @@ def holding(listed: Sequence[tuple[dict[Any, Any], Any, Any]]) -> Callable[[], b
     numbers |= {"YES": id(True), "NO": id(False), "ENTRIES": len(listed)}
     found = [numbers[name] for name in entering.HOLDS] + [id(x) for entry in listed for x in entry]
     return entries.made("holds", _loop().addresses["holds"], found, False)
+
+
+def owned(count: int) -> Callable[[Any], bool] | None:
+    """A function that says of so many arrays in a tuple whether nobody else sees the memory of any of them: `is_ours`; None where
+    Python can't have such functions."""
+    if not frozen.is_usual():
+        return None
+    numbers = {"ARRAYS": count, "CLASS": id(np.ndarray), "LEASE": id(Lease), "YES": id(True), "NO": id(False)}
+    numbers["COUNT"] = entries.function_of_c("Py_IncRef")
+    return entries.made("owned", _loop().addresses["owned"], [numbers[name] for name in entering.OWNED], True)
 
 
 class Frame:
@@ -165,7 +176,7 @@ class Station:
     """A frame with memory of its own for a caller that names the arrays itself, in every call, under `lock`.
 
     leaf, result  the number of the object that a leaf or result is; None for one that isn't read
-    named         lines of Python that name the objects with these numbers, all that aren't held
+    named         lines of Python that name the objects with these numbers, all that aren't held, and the `bytes` of numbers
     sees          whether the program itself sees if they are arrays in order, and notes a failure before anything if one isn't
     names         what the lines refer to
     shares        for each result, whether it may take its partner's memory
@@ -173,7 +184,9 @@ class Station:
                   index was out of bounds or a library failed; None where the program ends with a host step
     enter         does all of this in one call, given the tuple of the arrays, where the program sees: gives None, or True if
                   something failed, or False, having done nothing, while another thread is in there; None where Python can't have
-                  such functions
+                  such functions. See `prepare`
+    packs         what makes `bytes` of the numbers that it takes behind the arrays, and which numbers these are; those that
+                  aren't among them the caller writes into `blocks`, under the lock
     hosts         what comes before, up to the last host step (see `Hosts`); None if there is no host step
     """
 
@@ -211,23 +224,29 @@ class Station:
         if self.sees:
             frame.all_records[-1, PLACE["CLASS"]] = id(np.ndarray)
         self.busy = ctypes.c_int64(0)
-        self.enter = self._entered(program.outline.long) if self.sees else None
+        self.enter: Callable[[Any], bool | None] | None = None
+        self.packs: list[tuple[Callable[..., bytes], list[int]]] = []
 
-    def _entered(self, long: bool) -> Callable[[Any], bool | None] | None:
-        """`enter`; a program that may take `long` lets other threads run meanwhile."""
+    def prepare(self, varying: bool) -> None:
+        """Make `enter`, which takes numbers that are `varying` from call to call behind the arrays."""
+        if not self.sees:
+            return
+        blocks = self.blocks if varying and all(block.dtype.char in "fd" for block, _ in self.blocks) else []
+        behind, copies = len(self.objects), list[int]()
+        for k, (block, _) in enumerate(blocks):
+            copies += [behind + k, address(block), block.nbytes // 4]
         functions = {"RELEASE": "PyEval_SaveThread", "TAKE": "PyEval_RestoreThread", "COUNT": "Py_IncRef"}
         numbers: dict[str, int] = {name: entries.function_of_c(function) for name, function in functions.items()}
-        if not long:
+        if not self.program.outline.long:  # others needn't run meanwhile
             numbers |= {"RELEASE": 0, "TAKE": 0}
-        numbers |= {
-            "RECORD": self.arguments[0] or 0,
-            "OBJECTS": self.objects.buffer_info()[0],
-            "BUSY": ctypes.addressof(self.busy),
-        }
-        numbers |= {"FAILURE": ctypes.addressof(self.failure), "STATUS": ctypes.addressof(self.status)}
+        numbers |= {"RECORD": self.arguments[0] or 0, "OBJECTS": self.objects.buffer_info()[0], "COPIES": len(blocks)}
+        places = {"FAILURE": self.failure, "STATUS": self.status, "BUSY": self.busy}
+        numbers |= {name: ctypes.addressof(place) for name, place in places.items()}
         numbers |= {"DONE": id(None), "FAILED": id(True), "BUSY_RESULT": id(False)}
-        listed = [numbers[name] for name in entering.ENTER]
-        return entries.made("enter", _loop().addresses["enter"], listed, True)
+        listed = [numbers[name] for name in entering.ENTER] + copies
+        self.enter = entries.made("enter", _loop().addresses["enter"], listed, True)
+        if self.enter is not None:
+            self.packs = [(struct.Struct(f"{len(own)}{block.dtype.char}").pack, own) for block, own in blocks]
 
     def leaf(self, k: int) -> int | None:
         return k if k in self.read else None
@@ -236,12 +255,17 @@ class Station:
         place = self.fresh[k]
         return None if place is None else self.leaf(self.count + place)
 
-    def named(self, names: Mapping[int, str]) -> list[str]:
+    def named(self, names: Mapping[int, str], packed: Sequence[str] = ()) -> list[str]:
         if not self.sees:
             return [f"objects[{k}] = {'address' if DATA_FIELD is None else 'id'}({name})" for k, name in names.items()]
         given = [names.get(k, f"held{k}" if k in self.held else "None") for k in range(len(self.objects))]
-        lines = [f"given = ({', '.join(given)},)", "objects[0] = id(given)"]
+        lines = [f"given = ({', '.join([*given, *packed])},)", "objects[0] = id(given)"]
         return lines if self.enter is None else lines[:1]
+
+    @staticmethod
+    def owned(count: int) -> Callable[[Any], bool] | None:
+        """See `owned`."""
+        return owned(count)
 
     @staticmethod
     def holding(listed: Sequence[tuple[dict[Any, Any], Any, Any]]) -> Callable[[], bool] | None:
