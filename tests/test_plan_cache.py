@@ -19,7 +19,7 @@ def test_many_lengths_are_remembered_within_a_limit(backend: str, monkeypatch: p
     if tiers.backend != "auto":
         pytest.skip("the whole suite runs with one backend")
     monkeypatch.setattr(tiers, "backend", backend)
-    cache = PlanCache(3_000_000)
+    cache = PlanCache(3_000_000 if backend == "numpy" else 500_000)
     monkeypatch.setattr(evaluation, "_cache", cache)
     for length in range(10, 1500, 50):
         for _ in range(2):

@@ -30,7 +30,7 @@ SHORT = 1000  # operations: compiling more would take longer than a huge graph t
 DETERMINISTIC_FROM = 1 << 12  # elements: where results must not depend on what ran before, smaller plans are NumPy's
 SECONDS = 0.006  # what compiling takes, about: for a plan, and for each of its steps
 SECONDS_PER_STEP = 0.0005
-LOADING = 0.1  # what loading the compiler takes, once in a process
+LOADING = 0.06  # what loading the compiler takes, once in a process
 STEPS_THAT_COUNT = 64  # of a long plan of small arrays: the tape machine takes over then
 LONG = 2000  # steps
 

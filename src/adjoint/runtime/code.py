@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from adjoint.runtime import llvm, object_cache
 from adjoint.runtime.interrupts import Uninterrupted
+from adjoint.runtime.mapped import Mapped
 
 HEX = 32  # digits of a hash in a name
 
@@ -31,7 +32,7 @@ class Code:
 
     __slots__ = ("__weakref__", "addresses", "library")
 
-    def __init__(self, library: llvm.Library, symbol: str, names: Iterable[str]) -> None:
+    def __init__(self, library: llvm.Library | Mapped, symbol: str, names: Iterable[str]) -> None:
         self.library = library
         self.addresses = {name: library.address(f"{symbol}.{name}") for name in names}
 

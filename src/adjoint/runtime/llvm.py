@@ -1,27 +1,22 @@
 """LLVM IR to machine code in memory, through llvmlite.
 
-The target is described by the processor's feature string, never by its name: virtual machines hide or invent names.
+The target is described by the processor's feature string, never by its name: virtual machines hide or invent names. What LLVM
+says of the machine is remembered beside the code that it made, and that code is put into memory without it (`mapped`): a program
+whose code was all compiled before doesn't load LLVM.
 """
 
 from __future__ import annotations
 
 import functools
+import json
 import os
-from typing import Any
-
-import numpy as np
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from adjoint import _forks, _optional
+from adjoint.runtime import object_cache
 from adjoint.runtime.interrupts import Uninterrupted
-
-# The parts of an ELF file that tell what it calls (System V ABI, AMD64 supplement).
-SECTION = np.dtype([("name", "<u4"), ("type", "<u4"), ("flags", "<u8"), ("address", "<u8"), ("offset", "<u8"), ("size", "<u8"),
-                    ("link", "<u4"), ("info", "<u4"), ("alignment", "<u8"), ("entry", "<u8")])  # fmt: skip
-RELOCATION = np.dtype([("offset", "<u8"), ("type", "<u4"), ("symbol", "<u4"), ("addend", "<i8")])
-SYMBOL = np.dtype(
-    [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8")]
-)
-RELOCATIONS, CALL = 4, 4  # SHT_RELA, R_X86_64_PLT32
+from adjoint.runtime.mapped import Mapped, calls_outside, mapped
 
 ROOM, ROOM_PER_CHARACTER = 1 << 25, 40  # bytes that LLVM takes for a module, at most about twice what was measured
 ENGINE_BYTES = 60_000  # what an engine takes beside its code
@@ -29,6 +24,55 @@ ENGINE_BYTES = 60_000  # what an engine takes beside its code
 resource: Any = _optional.try_load("resource")  # Windows has none
 lock = _forks.waited_for()  # held for every call of LLVM, whose own locks would else stay held in the child of a fork
 _state: dict[str, Any] = {}
+LIMITS = () if resource is None else (resource.RLIMIT_AS, resource.RLIMIT_DATA)
+CHANGING = (
+    "cpu MHz",
+    "bogomips",
+    "processor",
+    "core id",
+    "apicid",
+    "initial apicid",
+)  # what one processor says at a time
+
+
+class Facts(NamedTuple):
+    """What machine code depends on besides its source: the processor's features, what it is made for, LLVM's version."""
+
+    features: str
+    triple: str
+    version: tuple[int, ...]
+
+
+def facts() -> Facts | None:
+    """What LLVM says of this machine, remembered since a process asked it; None where llvmlite is missing."""
+    with lock:
+        if "facts" not in _state:
+            key = _key_of_facts()
+            found = None if key is None else object_cache.load(key)
+            if found is not None:
+                features, triple, version = json.loads(found)
+                _state["facts"] = Facts(features, triple, tuple(version))
+            elif binding() is not None and key is not None:
+                object_cache.store(key, json.dumps(_state["facts"]).encode())
+        return _state["facts"]  # type: ignore[no-any-return]
+
+
+def _key_of_facts() -> str | None:
+    """Under what the facts are remembered: this boot of this machine with its processor, and llvmlite's library as it is now.
+    None where one of these isn't known, or memory is limited: then nobody knows whether the library loads."""
+    folder = _optional.folder_of("llvmlite")
+    if folder is None or resource is None or any([resource.getrlimit(k)[0] != resource.RLIM_INFINITY for k in LIMITS]):
+        return None
+    library = Path(folder) / "binding" / "libllvmlite.so"
+    try:
+        found = library.stat()
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text()
+        with open("/proc/cpuinfo", "rb") as file:
+            processor = file.read(1 << 12).decode().partition("\n\n")[0]
+    except OSError:
+        return None
+    lines = [line for line in processor.splitlines() if not line.startswith(CHANGING)]
+    return object_cache.key_of("facts", str(library), str(found.st_size), str(found.st_mtime_ns), boot, *lines)
 
 
 def binding() -> Any:
@@ -36,6 +80,7 @@ def binding() -> Any:
     with lock:
         if "binding" not in _state:
             _state["binding"] = _load()
+            _state.setdefault("facts", None)
         return _state["binding"]
 
 
@@ -50,7 +95,8 @@ def _load() -> Any:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         target = llvm.Target.from_triple(llvm.get_process_triple())
-        _state["features"] = llvm.get_host_cpu_features().flatten()
+        features = llvm.get_host_cpu_features().flatten()
+        _state["facts"] = Facts(features, llvm.get_process_triple(), tuple(llvm.llvm_version_info))
         _state["target"] = target
     except Exception:
         return None
@@ -66,8 +112,8 @@ def vector_bits() -> int:
             raise ValueError(f"ADJOINT_VECTOR_BITS must be 128, 256 or 512, got {forced}")
         return bits
     if "bits" not in _state:
-        binding()
-        features = set(_state.get("features", "").split(","))
+        known = facts()
+        features = set() if known is None else _features(known.features)
         wide = "+avx512f" in features and "+avx512dq" in features and "+avx512vl" in features
         _state["bits"] = 512 if wide else 256 if "+avx2" in features and "+fma" in features else 128
     return int(_state["bits"])
@@ -75,7 +121,7 @@ def vector_bits() -> int:
 
 def has_fma() -> bool:
     """Whether the processor multiplies and adds in one instruction."""
-    if binding() is None:
+    if facts() is None:
         return False
     return has_feature("fma") or triple().startswith(("aarch64", "arm64"))
 
@@ -83,8 +129,8 @@ def has_fma() -> bool:
 def has_ldexp() -> bool:
     """Whether vectors are multiplied by powers of two in one instruction: with AVX-512, for which LLVM has known it since its
     version 22; elsewhere and before, llvm.ldexp is a call for each element."""
-    llvm = binding()
-    return llvm is not None and vector_bits() == 512 and has_feature("avx512dq") and llvm.llvm_version_info[0] >= 22
+    known = facts()
+    return known is not None and vector_bits() == 512 and has_feature("avx512dq") and known.version[0] >= 22
 
 
 @functools.cache
@@ -95,7 +141,8 @@ def has_blends() -> bool:
 
 def has_feature(name: str) -> bool:
     """Whether the processor has a feature, as LLVM names it."""
-    return binding() is not None and f"+{name}" in _features(_state["features"])
+    known = facts()
+    return known is not None and f"+{name}" in _features(known.features)
 
 
 @functools.lru_cache(4)
@@ -110,8 +157,14 @@ def is_x86() -> bool:
 
 def triple() -> str:
     """What machine code is made for, as LLVM names it."""
-    with lock:
-        return str(binding().get_process_triple())
+    return _known().triple
+
+
+def _known() -> Facts:
+    known = facts()
+    if known is None:
+        raise RuntimeError("llvmlite doesn't load here (pip install llvmlite)")
+    return known
 
 
 def attributes(bits: int) -> str:
@@ -132,13 +185,16 @@ class Library:
 
 
 def machine_key() -> tuple[str, str, str]:
-    """What machine code depends on besides its source: the processor's features, what it is made for, LLVM's version."""
-    llvm = binding()
-    return _state["features"], llvm.get_process_triple(), str(llvm.llvm_version_info)
+    """The facts as text."""
+    known = _known()
+    return known.features, known.triple, str(known.version)
 
 
-def link(contents: bytes) -> Library:
+def link(contents: bytes) -> Library | Mapped:
     """Object code in memory."""
+    found = mapped(contents)
+    if found is not None:
+        return found
     with lock, Uninterrupted():
         llvm = binding()
         together = None if calls_outside(contents) else True
@@ -147,31 +203,6 @@ def link(contents: bytes) -> Library:
         engine.add_object_file(llvm.ObjectFileRef.from_data(contents))
         engine.finalize_object()
     return Library(engine, len(contents))
-
-
-def calls_outside(contents: bytes) -> bool:
-    """Whether object code calls functions of elsewhere, as `memcpy`; True for what isn't x86's ELF.
-
-    Where the address space is in pieces, LLVM's own memory manager may put code and its constants more than 2 GB apart, which
-    LLVM meets by ending the process. llvmlite's takes one block for all of it, but doesn't count the table that such calls need,
-    and ends the process as well.
-    """
-    if contents[:5] != b"\x7fELF\x02" or contents[18:20] != b"\x3e\x00":  # 64 bits, x86-64
-        return True
-    start, size, count = (
-        int.from_bytes(contents[at : at + n], "little") for at, n in ((0x28, 8), (0x3A, 2), (0x3C, 2))
-    )
-    headers = np.frombuffer(contents, SECTION, count, start) if size == SECTION.itemsize else ()
-    for header in headers:
-        if header["type"] != RELOCATIONS:
-            continue
-        entries = np.frombuffer(contents, RELOCATION, int(header["size"]) // RELOCATION.itemsize, int(header["offset"]))
-        symbols = headers[int(header["link"])]
-        names = np.frombuffer(contents, SYMBOL, int(symbols["size"]) // SYMBOL.itemsize, int(symbols["offset"]))
-        calls = entries["symbol"][entries["type"] == CALL]
-        if (names["section"][calls] == 0).any():
-            return True
-    return not len(headers)
 
 
 def _check_room(size: int) -> None:
@@ -196,7 +227,7 @@ def _check_room(size: int) -> None:
 
 def _machine() -> Any:
     return _state["target"].create_target_machine(
-        cpu="", features=_state["features"], opt=1, reloc="pic", codemodel="default", jit=True
+        cpu="", features=_known().features, opt=1, reloc="pic", codemodel="default", jit=True
     )
 
 
@@ -217,6 +248,8 @@ def assembly(text: str) -> str:
 def _optimised(text: str) -> tuple[Any, Any]:
     """The machine that writes code, and a module for it whose variables on the stack are registers."""
     llvm = binding()
+    if llvm is None:
+        raise MemoryError("llvmlite doesn't load here any more; set ADJOINT_BACKEND=numpy")
     _check_room(len(text))
     # One machine writes all code: what it knows of the processor takes 0.7 MB, and half the time for a small module.
     if "writer" not in _state:

@@ -55,7 +55,7 @@ OWN_MEMORY = 1 << 14  # elements from which a host step writes into memory that 
 
 def missing() -> str | None:
     """What native execution lacks on this machine, and the remedy; None if nothing."""
-    if llvm.binding() is None:
+    if llvm.facts() is None:
         return "llvmlite doesn't load here (pip install llvmlite)"
     return None if matmul_tiles.available() else libraries.missing()  # somebody has to compute products
 
