@@ -251,6 +251,15 @@ def test_a_text_that_grows_needs_little_new_code(monkeypatch: pytest.MonkeyPatch
     assert len(kin.known) < 16
 
 
+def test_what_follows_is_counted_with_what_it_owns_itself() -> None:
+    found = [stamped(recorded(sampled(n))[0]) for n in (24, 31, 25, 26)]
+    (patterned, *others) = [one for one in found if one is not None]
+    assert patterned.patterned and len(others) == 2
+    for one in others:
+        assert one.stamped and one.nbytes < patterned.nbytes / 4
+        assert any([k.code is x.code for k, x in zip(one.followed[1], patterned.followed[1], strict=True)])
+
+
 def projected(n: int) -> list[ad.Tensor]:
     """What two products of a library are about, as a layer of a network has them."""
     x, w, v = ad.tensor(normal(n, 40)), ad.tensor(normal(96, 40) / 6), ad.tensor(normal(96, 40) / 9)

@@ -48,6 +48,7 @@ MAX_FRAMES = 4  # runs of one plan at the same time that leave their frames for 
 FOR_GOOD = 1000  # steps that are worth compiling whatever they are, where a plan is to be run again and again
 TAPE_FROM = 64  # steps on tiny arrays that are better interpreted by the tape machine than compiled
 UNIT_BYTES = 3000  # of Python's objects that describe what a slot became, and of frames
+STAMPED_BYTES = 600  # of those of a program that follows from another
 LONGEST = 3000  # steps on single numbers: longer plans of them take too long to compile
 LONG = 1 << 16  # elements: from here on other Python threads may run meanwhile
 OWN_MEMORY = 1 << 14  # elements from which a host step writes into memory that comes back
@@ -213,8 +214,11 @@ class Native:
 
     @property
     def nbytes(self) -> int:
-        """About the bytes that it takes: machine code, which others may share, constants, and what describes its units."""
+        """About the bytes that it takes: machine code, which others may share, constants, and what describes its units. One that
+        follows from others shares both with them."""
         constants = sum([int(array.nbytes) for array in self.keep])
+        if self.stamped and not self.patterned:
+            return constants + STAMPED_BYTES * len(self.plan.types)
         return self.linked.nbytes + constants + UNIT_BYTES * len(self.plan.types)
 
     # Preparation
