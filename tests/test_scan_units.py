@@ -297,6 +297,30 @@ def test_a_loop_that_ends_by_itself_is_a_unit(monkeypatch):
     assert set(kinds(f)) <= {"scan", "loops", "while_loop", "loop_reverse"} and "numpy" not in kinds(f)
 
 
+def test_a_step_of_many_operations_around_a_loop_that_ends_by_itself(monkeypatch):
+    """It is worth compiling for that loop's turns, up to a limit; then Python goes from one to the other."""
+    times = scans.MOST_OPERATIONS // 2 + 10
+
+    def turning(c: Any, _: Any) -> Any:
+        c = ad.while_loop(lambda v: v > 1.0, lambda v: v * 0.5, c)
+        for k in range(times):
+            c = c * 0.875 + 0.125 * k
+        return c, None
+
+    def run(c: Any) -> Any:
+        return ad.scan(turning, c, None, length=1)[0]
+
+    given = ad.tensor(100.0, dtype="float64")
+    f, slope = ad.jit(run), ad.jit(ad.grad(run))
+    same(f(given), by_numpy(monkeypatch, run, given))
+    assert slope(given).item() == pytest.approx(0.875**times / 128, 1e-12)
+    assert kinds(f) == ["scan"] and "numpy" not in kinds(slope)
+    monkeypatch.setattr(scans, "MOST_AROUND_TURNS", scans.MOST_OPERATIONS)
+    g = ad.jit(lambda c: run(c + 0))
+    same(g(given), f(given))
+    assert "numpy" in kinds(g)
+
+
 def test_a_loop_that_takes_long_goes_on_where_it_can_be_interrupted():
     """Native code leaves it after 65,536 turns, and what is remembered for the reverse pass after 4,096."""
     f = ad.jit(

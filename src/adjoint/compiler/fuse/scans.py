@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 MOST_WORK = 1 << 27  # operations in all steps, a nanosecond each or less: native programs aren't interrupted
 FEW, MOST_OPERATIONS = 64, 512  # operations in a step, for fewer steps: more take longer to compile than they save
+MOST_AROUND_TURNS = (
+    2048  # operations around and in a loop that ends by itself, which are done in each of its many turns
+)
 
 
 class Scans(NamedTuple):
@@ -49,7 +52,7 @@ def place(fusion: Fusion, step: Step) -> bool:
         if fusion.dtypes[slot] != t.dtype.name or fusion.views[slot].shape != shape or t.dtype.name not in BYTES:
             return False
     part = first.part()
-    if part is None or (part.operations > MOST_OPERATIONS and first.length < FEW) or (part.may_stop and fusion.patient):
+    if part is None or (first.length < FEW and _is_long(part)) or (part.may_stop and fusion.patient):
         part = first.stepped()
     if part is None or part.operations * first.length > MOST_WORK:
         return False
@@ -66,12 +69,17 @@ def _done_once(fusion: Fusion, step: Step, inside: Any) -> bool:
         if not known or fusion.views[slot].shape != t.shape or not all([type(n) is int for n in t.shape]):
             return False
     part = inside.once(step.op, step.attributes, types, step.type)
-    if part is None or part.operations > MOST_OPERATIONS or (part.may_stop and fusion.patient):
+    if part is None or _is_long(part) or (part.may_stop and fusion.patient):
         part = inside.chosen(step.attributes, types[1:], step.type) if inside.carries is None else None
     if part is None:
         return False
     _add(fusion, step, part, 1, False, range(len(step.type)))
     return True
+
+
+def _is_long(part: Any) -> bool:
+    """Whether so much code takes longer to compile than it saves."""
+    return part.operations > (MOST_AROUND_TURNS if part.may_stop else MOST_OPERATIONS)  # type: ignore[no-any-return]
 
 
 def _add(fusion: Fusion, step: Step, part: Any, length: int, reverse: bool, read: Container[int]) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from adjoint.compiler.loops.build import Emitter, Value
+from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value
 from adjoint.primitives import special_kernels as cody
 from adjoint.runtime.llvm import has_ldexp
 
@@ -289,8 +289,8 @@ def _turned(e: Emitter, quadrant: Value, sine: Value, cosine: Value, by: int) ->
     q = e.add(quadrant, by) if by else quadrant
     odd = e.compare("ne", e.bitwise("and", q, 1), 0)
     value = e.select(odd, cosine, sine)
-    flipped = e.compare("ne", e.bitwise("and", q, 2), 0)
-    return e.select(flipped, e.negative(value), value)
+    sign = e.shift("shl", e.bitwise("and", q, 2), 8 * ITEMSIZE[value.dtype] - 2)  # known before the value is
+    return e.from_bits(e.bitwise("xor", e.bits(value), sign))
 
 
 def sin(e: Emitter, x: Value) -> Value:
