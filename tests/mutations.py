@@ -738,8 +738,8 @@ CASES |= {
         lambda n, k: setattr(n["C"], "__bases__", (n["A" if k % 2 else "B"],)),
     ),
     "the classes that are derived from one": globals_of(
-        "class C: pass\nkept = []\ndef f(): return X * len(C.__subclasses__())",
-        lambda n, k: n["kept"].append(type("D", (n["C"],), {})),
+        "class M(type): pass\nclass C(metaclass=M): pass\nkept = []\ndef f(): return X * len(C.__subclasses__())",
+        lambda n, k: n["kept"].append(n["M"]("D", (n["C"],), {})),
     ),
     "the name of a class": globals_of(
         "class C: pass\ndef f(): return X * len(C.__name__)", lambda n, k: setattr(n["C"], "__name__", "C" * (k + 2))

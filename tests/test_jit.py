@@ -472,6 +472,32 @@ def test_buffers_change_in_a_differentiated_function():
     np.testing.assert_allclose(results[1], results[0], 1e-6)
 
 
+@pytest.mark.parametrize("detached", [True, False])
+def test_frozen_variables_change_in_a_differentiated_function(detached):
+    """As the second network that follows a first one slowly does."""
+    results = []
+    for wrap in (lambda f: f, ad.jit):
+        fast, slow = ad.variable([1.0, 2.0]), ad.variable([0.0, 0.0])
+        slow.grad = ad.tensor([7.0, 7.0])
+        slow.requires_grad = False
+
+        @wrap
+        def run(x, fast=fast, slow=slow):
+            slow.data = slow * 0.5 + (fast.detach() if detached else ad.tensor([1.0, 2.0])) * 0.5
+            return ((x * fast - slow) ** 2).sum()
+
+        values = []
+        for k in range(4):
+            loss = run(ad.tensor([1.0 + k, 2.0]))
+            if k % 2:
+                loss.backward()
+                fast.data = fast - 0.1 * fast.grad
+            values += [slow.tolist(), loss.item(), fast.tolist(), slow.grad.tolist(), slow.requires_grad]
+        results.append(values)
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_allclose(one, other, 1e-6)
+
+
 def test_inside_other_traces_the_function_itself_is_called():
     inner = ad.jit(lambda x: x * 2)
     outer = ad.jit(lambda x: inner(x) + 1)

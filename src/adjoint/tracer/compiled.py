@@ -17,7 +17,7 @@ from adjoint import execution, tracing, tree
 from adjoint.composites.rows import Rows, rows_of
 from adjoint.control.reroll import reroll
 from adjoint.graph import Node, Variable, get_mode, substitute, topological
-from adjoint.primitives.core import DETACH, FULL, LEAF, VERSION, WATCHED, full, leaf
+from adjoint.primitives.core import DETACH, FULL, LEAF, VERSION, WATCHED, full, leaf, version
 from adjoint.tensors.conversion import array_node
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import wrap
@@ -347,10 +347,10 @@ class Compiled:
                 tensor = leaves[position]
                 variable = tensor.node.attributes if variable is not None else None
             node = results[place]
-            if variable is not None:
-                node = leaf(node.value, node.type, variable)
-            elif node.op is DETACH and node.inputs and node.inputs[0].tracked:
+            if node.op is DETACH and node.inputs and node.inputs[0].tracked:
                 watched.append(node)  # as when it is recorded
+            if variable is not None:
+                node = version(node, variable) if node.value is None else leaf(node.value, node.type, variable)
             nodes.append((tensor, node))
         for owner, position, place in self.changed:
             nodes.append(((owner if position is None else leaves[position].node.attributes).grad, results[place]))

@@ -441,7 +441,8 @@ class Reach:
                     self._value(f"{{0}}.{name}", kind, getattr(kind, name), f"{kind.__name__}.{name}", name)
                 elif name == "__subclasses__":
                     about = f"which classes are derived from {kind.__name__}"
-                    self.guards.add("same_items({0}.__subclasses__(), {1})", kind, kind.__subclasses__(), about=about)
+                    found = type.__subclasses__(kind)  # of a class of classes too
+                    self.guards.add("same_items(type.__subclasses__({0}), {1})", kind, found, about=about)
                 elif name in self._doubtful or any(name in vars(x) for x in kind.__mro__[1:-1]):
                     about = f"{kind.__name__}.{name}"
                     self._guard_absent(self._entries(kind), name, about)
