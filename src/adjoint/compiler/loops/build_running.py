@@ -40,14 +40,9 @@ def _plain(step: Callable[..., Value]) -> Formula:
 # A running sum of exponentials is the largest exponent so far, and the sum with that one taken off, which is at least 1.
 
 
-def _difference(e: Emitter, a: Value, b: Value) -> Value:
-    """exp(-|a - b|), 1 where both are the same infinity."""
-    return vector_math.exp(e, e.negative(e.select(e.compare("eq", a, b), 0.0, e.absolute(e.subtract(a, b)))))
-
-
 def _exponential(e: Emitter, state: State, x: Value) -> State:
     largest, total = state
-    smaller, rises = _difference(e, x, largest), e.compare("gt", x, largest)
+    smaller, rises = vector_math.exp_of_difference(e, x, largest), e.compare("gt", x, largest)
     total = e.select(rises, e.fma(total, smaller, 1.0), e.add(total, smaller))
     return vector_math.maximum(e, largest, x), total
 
@@ -199,7 +194,7 @@ class RunningWriter(UnitWriter):
                     top = vector_math.maximum(e, self.moved(nothing, top, by), top)
                 top = vector_math.maximum(e, largest, top)
                 last = self.moved(largest, top, 1)
-                smaller, rises = _difference(e, x, last), e.compare("gt", x, last)
+                smaller, rises = vector_math.exp_of_difference(e, x, last), e.compare("gt", x, last)
                 factor, term = e.select(rises, smaller, one), e.select(rises, one, smaller)  # total by factor, and term
                 for by in self.doublings():
                     term = e.fma(factor, self.moved(zero, term, by), term)
