@@ -27,7 +27,7 @@ ODD = -1  # noted as a failure: one of the tuple is no such array, and nothing h
 _layout = LAYOUT or Layout(0, 0, 0, 0, 0)
 
 
-def _load(name: str, pointer: str, position: int, kind: str = "ptr") -> str:
+def loaded(name: str, pointer: str, position: int, kind: str = "ptr") -> str:
     """Lines that load an element of 8 bytes."""
     return f"""  %{name}.at = getelementptr i64, ptr %{pointer}, i64 {position}
   %{name} = load {kind}, ptr %{name}.at
@@ -35,7 +35,7 @@ def _load(name: str, pointer: str, position: int, kind: str = "ptr") -> str:
 
 
 def _field(name: str, kind: str = "ptr") -> str:
-    return _load(name.lower(), "record", PLACE[name], kind)
+    return loaded(name.lower(), "record", PLACE[name], kind)
 
 
 # The functions THREADS and SET_THREADS of OpenMP are there if a call of oneDNN is: it runs on one thread.
@@ -43,7 +43,7 @@ LOOP = f"""
 define void @$run(ptr %record) #0 {{
 entry:
 {"".join([_field(name, "i64" if name in ("FIELD", "LIMIT") else "ptr") for name in FIELDS])}
-{_load("owns", "table", OWNS)}{_load("failure", "table", FAILURE)}
+{loaded("owns", "table", OWNS)}{loaded("failure", "table", FAILURE)}
   %own = load ptr, ptr %owns
   %given = icmp slt i64 %field, 0
   %apart = icmp eq ptr %class, null
@@ -58,7 +58,7 @@ moving:
   %all.moved = icmp eq ptr %move, %moves_end
   br i1 %all.moved, label %begin, label %read
 read:
-{_load("index", "move", 0, "i64")}{_load("position", "move", 1, "i64")}{_load("bytes", "move", 2, "i64")}
+{loaded("index", "move", 0, "i64")}{loaded("position", "move", 1, "i64")}{loaded("bytes", "move", 2, "i64")}
   %object.at = getelementptr ptr, ptr %all, i64 %index
   %object = load ptr, ptr %object.at
   br i1 %given, label %moved, label %look
@@ -100,7 +100,7 @@ calling:
   %all.called = icmp eq ptr %call, %calls_end
   br i1 %all.called, label %end, label %prepare
 prepare:
-{_load("function", "call", 0)}{_load("block", "call", 1)}{_load("chunks", "call", 2, "i64")}{_load("flags", "call", 3, "i64")}
+{loaded("function", "call", 0)}{loaded("block", "call", 1)}{loaded("chunks", "call", 2, "i64")}{loaded("flags", "call", 3, "i64")}
   %call.next = getelementptr i64, ptr %call, i64 {CALL}
   %is.shared = trunc i64 %flags to i1
   br i1 %is.shared, label %together, label %alone

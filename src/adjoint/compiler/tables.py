@@ -302,13 +302,6 @@ class Inputs:
             self.body.append(L.Array(f"%libm{k}", self.arguments.at(key), key))
         return self.e.function(name, parameters, internal, self.body)
 
-    @contextmanager
-    def through(self, chunk: str, step: str, count: str, by: int = 1) -> Iterator[str]:
-        """A counter through a chunk, `by` at a time: each chunk has `step` numbers, of `count` in all."""
-        low = self.e.times(chunk, step)
-        with self.e.loop(low, self.e.index("umin", self.e.plus(low, step), count), by) as i:
-            yield i
-
     def vectors(self, count: int, body: Callable[[str], None], role: Any = None) -> None:
         """`body(offset)` for vectors that cover `count` elements, the last one under a mask."""
         e = self.e
@@ -328,6 +321,50 @@ class Inputs:
             mask = e.below(left)
         with e.when(e.test("ne", left, 0)), e.masked(mask):
             body(stop)
+
+
+class UnitWriter:
+    """Writes the functions of a unit that falls into chunks of `step` of its `count` blocks, each computed alike."""
+
+    time: float  # a guess in nanoseconds
+    together = 1  # of what is counted, in a block
+
+    def __init__(self, arguments: Arguments, lanes: int) -> None:
+        self.arguments = arguments
+        self.e = Emitter(lanes)
+        self.inputs = Inputs(self.e, arguments)
+
+    def divide(self, count: int, work: int) -> None:
+        """Say how many there are, and about how much work each is."""
+        self.count = count
+        self.step = max(tuning().chunk // (work * self.together), 1) * self.together
+        self.chunks = -(-count // self.step)
+
+    def pointer(self, number: int) -> str:
+        """The array behind the number of a place."""
+        return self.inputs.pointer(Start(number, 0))
+
+    def write(self) -> list[L.Function]:
+        """The function of a range of chunks, and others."""
+        number, e = self.inputs.number, self.e
+        step, count = number(self.step, "step", self.step + 9), number(self.count, "count")
+        self.begin()
+        with e.loop("%first", "%last", 1) as chunk:
+            self.begin_chunk(chunk)
+            low = e.times(chunk, step)
+            with e.loop(low, e.index("umin", e.plus(low, step), count), self.together) as i:
+                self.block(i)
+        return [self.inputs.function("unit")]
+
+    def begin(self) -> None:
+        """Read what all chunks need."""
+
+    def begin_chunk(self, chunk: str) -> None:
+        """Do what comes before the first block of a chunk."""
+
+    def block(self, i: str) -> None:
+        """Compute what is counted from the i-th on."""
+        raise NotImplementedError
 
 
 class Table:

@@ -12,9 +12,9 @@ from typing import Any
 from adjoint.compiler.excerpts import Indexed, Moving, Region
 from adjoint.compiler.loops import complex_math
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Complex, Emitter, Value, lanes_for
+from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Complex, Value, lanes_for
 from adjoint.compiler.loops.matmul_tiles import TURNED, Kernel, lanes_of
-from adjoint.compiler.tables import Arguments, Bounds, Function, Inputs, Items, Start
+from adjoint.compiler.tables import Arguments, Bounds, Function, Items, Start, UnitWriter
 from adjoint.compiler.targets.llvm import PART
 from adjoint.compiler.targets.target import tuning
 from adjoint.runtime import llvm
@@ -23,14 +23,13 @@ from adjoint.shapes import contiguous, size_of
 MANY = 16  # regions of one form
 
 
-class MoveWriter:
+class MoveWriter(UnitWriter):
     """Writes the function of one move, whose one chunk is everything."""
 
     chunks, time = 1, 0.0
 
     def __init__(self, move: Moving, arguments: Arguments, bits: int) -> None:
         self.move = move
-        self.arguments = arguments
         self.dtype = "uint8" if move.dtype == "bool" else move.dtype
         self.tail = 1
         if move.indexed is not None:
@@ -41,8 +40,7 @@ class MoveWriter:
         lanes = lanes_for(bits // (8 * ITEMSIZE[PART.get(self.dtype, self.dtype)]), widest)
         if self.single and move.indexed is not None:
             lanes = lanes_for(bits // 64, move.indexed.times)
-        self.e = Emitter(lanes)
-        self.inputs = Inputs(self.e, arguments)
+        super().__init__(arguments, lanes)
 
     def write(self) -> list[L.Function]:
         move = self.move
@@ -62,9 +60,6 @@ class MoveWriter:
         elif move.indexed is not None:
             self.rows(move.indexed, self.pointer(move.indexed.rows), self.pointer(move.output))
         return [self.inputs.function("unit")]
-
-    def pointer(self, place: int) -> str:
-        return self.inputs.pointer(Start(place, 0))
 
     def fill(self, out: str, begin: str, count: int) -> None:
         """Write the array's own number to so many elements."""

@@ -14,12 +14,11 @@ from typing import Any
 
 from adjoint.compiler.fuse.kinds import stack_stride
 from adjoint.compiler.loops import complex_math, complex_products, vector_math
-from adjoint.compiler.loops.build import ITEMSIZE, Complex, Emitter, Value, lanes_for, literal
-from adjoint.compiler.loops.build_matrices import NOTE, MatricesWriter, Stacked
+from adjoint.compiler.loops.build import ITEMSIZE, Complex, Value, lanes_for, literal
+from adjoint.compiler.loops.build_matrices import Stacked, StackWriter
 from adjoint.compiler.loops.routines import ROUTINES
-from adjoint.compiler.tables import Arguments, Bounds, Function, Inputs, Start
+from adjoint.compiler.tables import Arguments, Bounds, Function
 from adjoint.compiler.targets.llvm import BYTES, ELEMENT, PART
-from adjoint.compiler.targets.target import tuning
 from adjoint.primitives.lapack import (
     ADJOINT,
     DIVIDE,
@@ -40,46 +39,33 @@ CELL = 8  # bytes of what is passed by reference
 ONE = {"complex64": ("1065353216", "0"), "complex128": (str(0x3FF << 52), "0")}  # 1 + 0i as the bits of two cells
 
 
-class LapackWriter(MatricesWriter):
-    """Writes the functions of a unit whose matrices LAPACK treats."""
+class LapackWriter(StackWriter):
+    """Writes the functions of a unit whose matrices LAPACK treats, one after another."""
 
     def __init__(self, unit: Stacked, arguments: Arguments, bits: int) -> None:
-        self.unit, self.arguments = unit, arguments
         routine = ROUTINES[unit.name]
-        self.blamed, self.problem = routine.operation, routine.problem
         self.dtype = unit.dtype
         self.part = PART.get(unit.dtype, unit.dtype)
-        self.parts = 2 if unit.dtype in PART else 1  # real numbers in an element
-        self.count = size_of(unit.batch)
+        self.parts = self.parts_of(unit.dtype)  # real numbers in an element
         self.rows, self.columns = unit.reads[0].shape[-2:]
         self.right = unit.reads[-1].shape[-1]
-        self.e = Emitter(lanes_for(bits // (8 * ITEMSIZE[self.part]), self.rows * self.columns * self.parts))
-        self.inputs = Inputs(self.e, arguments)
-        self.operations = max(routine.operations(self.rows, max(self.columns, self.right)), 1) * self.parts**2
-        self.step = max(tuning().chunk // (4 * self.operations), 1)
-        self.chunks = -(-self.count // self.step)
-        self.noted = arguments.share("matrices to blame", self.chunks * NOTE) if self.problem else None
+        lanes = lanes_for(bits // (8 * ITEMSIZE[self.part]), self.rows * self.columns * self.parts)
+        operations = max(routine.operations(self.rows, max(self.columns, self.right)), 1) * self.parts**2
+        super().__init__(unit, arguments, lanes, operations, routine.operation, routine.problem)
+        self.divide(size_of(unit.batch), 4 * operations)
+        self.time = self.count * (operations / 8 + 300)
         self.by_reference: dict[str, str] = {}
 
-    @property
-    def time(self) -> float:
-        """A guess in nanoseconds."""
-        return self.count * (self.operations / 8 + 300)
-
-    @property
-    def lanes(self) -> int:
-        return 1  # one matrix at a time
-
-    def matrices(self, b: str, note: str | None) -> None:
-        """The b-th matrix."""
-        self.b, self.noting = b, note
+    def block(self, i: str) -> None:
+        """The i-th matrix."""
+        self.b = i
         self.operands = []
         for k, view in enumerate(self.unit.reads):
             stride = stack_stride(view)
             assert stride is not None
             parts, element = (1, "i32") if self.is_pivots(k) else (self.parts, ELEMENT[self.part])
             by = self.inputs.number(stride * parts, ("operand", k))
-            self.operands.append(self.e.at(self.inputs.pointer(Start(view.root, 0)), self.e.times(b, by), element))
+            self.operands.append(self.e.at(self.pointer(view.root), self.e.times(i, by), element))
         self.found = 0
         EMIT[self.unit.name](self)
 
@@ -93,7 +79,7 @@ class LapackWriter(MatricesWriter):
         dtype = dtype or self.dtype
         by = self.inputs.number(math.prod(sizes) * self.parts_of(dtype), ("result", self.found))
         self.found += 1
-        return self.e.at(self.inputs.pointer(Start(slot, 0)), self.e.times(self.b, by), ELEMENT[PART.get(dtype, dtype)])
+        return self.e.at(self.pointer(slot), self.e.times(self.b, by), ELEMENT[PART.get(dtype, dtype)])
 
     # Numbers, and memory of the thread's own
 
@@ -249,10 +235,10 @@ class LapackWriter(MatricesWriter):
     def blame_if(self, info: str) -> None:
         """Note this matrix if LAPACK says that it is to blame, and none is noted yet."""
         e = self.e
-        assert self.noting is not None
-        before = e.read_number(self.noting)
+        assert self.note is not None
+        before = e.read_number(self.note)
         first = e.all_of(e.test("sgt", info, 0), e.test("eq", before, 0))
-        e.note("i64", e.choose(first, e.plus(self.b, 1), before), self.noting)
+        e.note("i64", e.choose(first, e.plus(self.b, 1), before), self.note)
 
     def blame_zeros(self, a: str, n: int) -> None:
         """Note a matrix with a zero on its diagonal."""

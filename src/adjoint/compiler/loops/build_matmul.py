@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
@@ -120,13 +119,6 @@ class TiledWriter(BatchWriter):
         """A function that all products share."""
         return Function("tiles", Kernel(name, self.dtype, int(rows), int(vectors), bool(masked), together))
 
-    def call(self, name: str, items: list[int | Function], inputs: Sequence[tuple[str, str]]) -> None:
-        """Call a function that goes through a list."""
-        e, function = self.e, self.pointer(self.kernel(name))
-        with self.inputs.at_the_beginning():
-            start = self.arguments.add_list(e, items)
-        e.call(function, (("ptr", "%table"), ("ptr", "%args"), ("i64", start), *inputs))
-
     def width(self, panel: Panel) -> int:
         """Columns of a panel."""
         return panel.vectors * self.lanes
@@ -155,8 +147,10 @@ class TiledWriter(BatchWriter):
                 last = self.m % self.lanes if panel.masked else self.lanes
                 items += [panel.column, panel.times, self.width(panel), panel.vectors, last]
             step = self.number(column, "b column")
-            self.call(
-                "turns", items, (("ptr", b), ("i64", step), ("ptr", target), ("i64", depth), ("i64", steps), *parts)
+            self.go_through(
+                self.kernel("turns"),
+                items,
+                (("ptr", b), ("i64", step), ("ptr", target), ("i64", depth), ("i64", steps), *parts),
             )
             return
         for panel in self.panels:
@@ -164,7 +158,9 @@ class TiledWriter(BatchWriter):
             gather = self.kernel("gather", min(width, self.m - panel.column))
             items += [panel.column, panel.column * self.depth, width, width * self.depth, panel.times, gather]
         by = self.number(row, "b row")
-        self.call("gathers", items, (("ptr", b), ("i64", by), ("ptr", target), ("i64", steps), *parts))
+        self.go_through(
+            self.kernel("gathers"), items, (("ptr", b), ("i64", by), ("ptr", target), ("i64", steps), *parts)
+        )
 
     # Tiles
 
@@ -223,7 +219,9 @@ class TiledWriter(BatchWriter):
         source = self.move(a, e.times(row, number(stride, "a row")))
         step, steps = number(self.a.strides[-1], "a step"), self.varying(k, "k")
         whole = tuple([("i64", str(number)) for number in WHOLE])
-        self.call("gathers", items, (("ptr", source), ("i64", step), ("ptr", target), ("i64", steps), *whole))
+        self.go_through(
+            self.kernel("gathers"), items, (("ptr", source), ("i64", step), ("ptr", target), ("i64", steps), *whole)
+        )
         result = self.move(result, e.times(row, number(self.m, "m")))
         self.tiles(target, b, result, rows, k, again, None)
 
@@ -248,7 +246,7 @@ class TiledWriter(BatchWriter):
                 items.append(self.kernel("tile", height, panel.vectors, panel.masked, together))
                 place += count * height * k
         sums = self.tuning.sums if k > self.tuning.deep else k
-        self.call("tiles", items, (
+        self.go_through(self.kernel("tiles"), items, (
             ("ptr", a), ("ptr", b), ("ptr", result), ("i64", number(self.depth, "depth") if self.packs else "1"),
             ("i64", number(self.m, "m")), ("i64", self.varying(k, "k")), ("i64", self.varying(sums, "sums")),
             ("i64", number(self.m % self.lanes or self.lanes, "last columns")), ("i1", again),

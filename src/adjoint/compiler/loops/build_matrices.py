@@ -16,8 +16,7 @@ from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value, lanes_for, mask_of
 from adjoint.compiler.loops.matrix_formulas import FORMULAS, formula_name, transposed
 from adjoint.compiler.loops.matrix_workspaces import Index, Matrix, Workspace, workspace
-from adjoint.compiler.tables import FAILURE, Arguments, Inputs, Start, Unsolvable
-from adjoint.compiler.targets.target import tuning
+from adjoint.compiler.tables import FAILURE, Arguments, Inputs, UnitWriter, Unsolvable
 from adjoint.shapes import Shape, size_of
 
 NOTE = 8  # bytes of the number of a matrix
@@ -35,67 +34,77 @@ class Stacked(NamedTuple):
     results: tuple[tuple[int, int, int], ...]
 
 
-class MatricesWriter:
-    """Writes the functions of a unit of small matrices."""
+class StackWriter(UnitWriter):
+    """Writes the functions of a unit of matrices, `together` of which are computed at a time: about so many operations for each.
+    `problem` is what may be wrong with one."""
 
-    def __init__(self, unit: Stacked, arguments: Arguments, bits: int) -> None:
-        self.unit, self.arguments = unit, arguments
-        self.name = formula_name(unit.name, unit.attributes)
-        self.lowered = FORMULAS[self.name]
-        self.blamed, self.problem = unit.name, self.lowered.problem  # what is said of a matrix that is to blame
-        self.count = size_of(unit.batch)
-        self.e = Emitter(lanes_for(bits // (8 * ITEMSIZE[unit.dtype]), self.count))
-        self.inputs = Inputs(self.e, arguments)
-        self.operations = self.lowered.operations(unit.reads[0].shape[-1], unit.reads[-1].shape[-1])
-        lanes = self.e.lanes
-        self.step = max(tuning().chunk // (4 * self.operations * lanes), 1) * lanes  # matrices in a chunk
-        self.chunks = -(-self.count // self.step)
-        self.noted = arguments.share("matrices to blame", self.chunks * NOTE) if self.problem else None
+    def __init__(
+        self, unit: Stacked, arguments: Arguments, lanes: int, operations: int, blamed: str, problem: str
+    ) -> None:
+        super().__init__(arguments, lanes)
+        self.unit, self.operations, self.blamed, self.problem = unit, operations, blamed, problem
 
-    @property
-    def lanes(self) -> int:
-        """Matrices that are computed together."""
-        return self.e.lanes
-
-    @property
-    def time(self) -> float:
-        """A guess in nanoseconds."""
-        return self.count * (self.operations / self.e.lanes + 10)
+    def divide(self, count: int, work: int) -> None:
+        """Say how many there are, and about how much work each is; and where each chunk notes one that is to blame."""
+        super().divide(count, work)
+        self.noted = self.arguments.share("matrices to blame", self.chunks * NOTE) if self.problem else None
 
     def write(self) -> list[L.Function]:
         """The function of a range of chunks and, if an operand may be to blame, what runs behind it."""
-        e, number = self.e, self.inputs.number
-        by, end = number(self.step, "step", self.step + 9), number(self.count, "count")
-        with e.loop("%first", "%last", 1) as c:
-            note = self.note_at(c)
-            if note is not None:
-                e.note("i64", "0", note)
-            with self.inputs.through(c, by, end, self.lanes) as b:
-                self.matrices(b, note)
-        functions = [self.inputs.function("unit")]
-        if self.noted is not None:
-            functions.append(self.finish())
-        return functions
+        functions = super().write()
+        return functions if self.noted is None else [*functions, self.finish()]
+
+    def begin_chunk(self, chunk: str) -> None:
+        self.note = self.note_at(chunk)
+        if self.note is not None:
+            self.e.note("i64", "0", self.note)
 
     def note_at(self, chunk: str) -> str | None:
         """Where a chunk notes its first matrix that is to blame, from 1."""
         return None if self.noted is None else self.e.at(self.inputs.pointer(self.noted), chunk, "i64")
 
-    def matrices(self, b: str, note: str | None) -> None:
-        """As many matrices as there are lanes, from the b-th on. Where the stack ends, the last one is in several lanes."""
+    def finish(self) -> L.Function:
+        """The first matrix that some chunk has noted becomes the failure of the run."""
+        self.e = e = Emitter(1)
+        self.inputs = Inputs(e, self.arguments)
+        check = Unsolvable(self.blamed, self.problem, self.unit.batch)
+        failure = e.entry("%table", FAILURE)
+        with e.loop("0", self.inputs.number(self.chunks, "chunks"), 1) as c:
+            at = self.note_at(c)
+            assert at is not None
+            found = e.read_number(at)
+            with e.when(e.all_of(e.test("ne", found, 0), e.test("eq", e.read_number(failure), 0))):
+                self.inputs.fail(check, e.plus(found, -1))
+        return self.inputs.function("finish")
+
+
+class MatricesWriter(StackWriter):
+    """Writes the functions of a unit of small matrices, each in a lane."""
+
+    def __init__(self, unit: Stacked, arguments: Arguments, bits: int) -> None:
+        self.lowered = FORMULAS[formula_name(unit.name, unit.attributes)]
+        lanes = lanes_for(bits // (8 * ITEMSIZE[unit.dtype]), size_of(unit.batch))
+        operations = self.lowered.operations(unit.reads[0].shape[-1], unit.reads[-1].shape[-1])
+        super().__init__(unit, arguments, lanes, operations, unit.name, self.lowered.problem)
+        self.together = lanes
+        self.divide(size_of(unit.batch), 4 * operations)
+        self.time = self.count * (operations / lanes + 10)
+
+    def block(self, i: str) -> None:
+        """As many matrices as there are lanes, from the i-th on. Where the stack ends, the last one is in several lanes."""
         w = workspace(self.e, self.operations, self.inputs.own)
-        self.places = [b]
+        self.places = [i]
         if self.e.lanes > 1:
             last = self.inputs.number(self.count - 1, "last matrix")
             some_miss = self.count % self.e.lanes
-            every = [self.e.plus(b, q) if q else b for q in range(self.e.lanes)]
+            every = [self.e.plus(i, q) if q else i for q in range(self.e.lanes)]
             self.places = [self.e.index("umin", at, last) if q and some_miss else at for q, at in enumerate(every)]
-        operands = [self.loaded(w, view, b) for view in self.unit.reads]
+        operands = [self.loaded(w, view, i) for view in self.unit.reads]
         results, blamed = self.lowered.formula(w, self.unit.attributes, *operands)
         for (slot, _, _), x in zip(self.unit.results, results, strict=True):
-            self.stored(w, x, self.inputs.pointer(Start(slot, 0)), b)
-        if blamed is not None and note is not None:
-            self.blame(b, blamed, note)
+            self.stored(w, x, self.pointer(slot), i)
+        if blamed is not None and self.note is not None:
+            self.blame(i, blamed, self.note)
 
     # Matrices from memory and back. What lies together is read as it lies, and turned in registers: gathering costs far more.
 
@@ -109,7 +118,7 @@ class MatricesWriter:
                 return self.turned_in(w, view, stride, rows, columns)
             if (along == 1 or rows == 1) and (across == rows or columns == 1):
                 return transposed(w, self.turned_in(w, view, stride, columns, rows))
-        e, dtype, pointer = self.e, self.unit.dtype, self.inputs.pointer(Start(view.root, 0))
+        e, dtype, pointer = self.e, self.unit.dtype, self.pointer(view.root)
         base, by = e.times(b, stride), self.steps(b, stride)
         made = w.matrix(rows, columns, dtype)
         for i in w.span(0, rows):
@@ -139,7 +148,7 @@ class MatricesWriter:
 
     def turned_in(self, w: Workspace, view: View, stride: int, rows: int, columns: int) -> Matrix:
         """Matrices whose elements lie together, row by row."""
-        e, dtype, pointer = self.e, self.unit.dtype, self.inputs.pointer(Start(view.root, 0))
+        e, dtype, pointer = self.e, self.unit.dtype, self.pointer(view.root)
         starts = [e.times(at, stride) for at in self.places]
         made = w.matrix(rows, columns, dtype)
         for first, count in self.blocks(w, rows * columns):
@@ -196,17 +205,3 @@ class MatricesWriter:
                 found = e.test("ne", e.read_number(e.at(flags, lane, "i8"), "i8", False), 0)
                 first = e.all_of(found, e.test("eq", before, 0))
                 e.note("i64", e.choose(first, e.plus(number, 1), before), note)
-
-    def finish(self) -> L.Function:
-        """The first matrix that some chunk has noted becomes the failure of the run."""
-        self.e = e = Emitter(1)
-        self.inputs = Inputs(e, self.arguments)
-        check = Unsolvable(self.blamed, self.problem, self.unit.batch)
-        failure = e.entry("%table", FAILURE)
-        with e.loop("0", self.inputs.number(self.chunks, "chunks"), 1) as c:
-            at = self.note_at(c)
-            assert at is not None
-            found = e.read_number(at)
-            with e.when(e.all_of(e.test("ne", found, 0), e.test("eq", e.read_number(failure), 0))):
-                self.inputs.fail(check, e.plus(found, -1))
-        return self.inputs.function("finish")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import BITS_OF, ITEMSIZE, Emitter, Value, lanes_for
-from adjoint.compiler.tables import Arguments, Inputs, Start
+from adjoint.compiler.tables import Arguments, UnitWriter
 from adjoint.compiler.targets.target import tuning
 
 
@@ -45,13 +45,12 @@ def _wide(e: Emitter, number: str) -> Value:
     return e.constant(int(number), "int64") if number.isdigit() else e.splat(number, "int64")
 
 
-class SearchWriter:
+class SearchWriter(UnitWriter):
     """Writes the function of a search."""
 
     def __init__(self, searches: Searches, arguments: Arguments, bits: int) -> None:
-        self.searches, self.arguments = searches, arguments
-        self.e = Emitter(lanes_for(bits // 64, searches.values))  # positions have 64 bits
-        self.inputs = Inputs(self.e, arguments)
+        super().__init__(arguments, lanes_for(bits // 64, searches.values))  # positions have 64 bits
+        self.searches = searches
         self.halvings = searches.length.bit_length()
         cost = max(2 * self.halvings, 1)  # nanoseconds of a value, or so
         self.step = min(max(tuning().chunk // cost // self.e.lanes, 1) * self.e.lanes, searches.values)
@@ -63,7 +62,7 @@ class SearchWriter:
         """The function of a range of chunks."""
         e, given = self.e, self.searches
         lanes = e.lanes
-        rows, values, out = [self.inputs.pointer(Start(number, 0)) for number in (*given.reads, given.result)]
+        rows, values, out = [self.pointer(number) for number in (*given.reads, given.result)]
         parts, step = self.inputs.number(self.parts, "parts", self.parts), self.inputs.number(self.step, "step")
         count, length = self.inputs.number(given.values, "values"), self.inputs.number(given.length, "length")
         with self.inputs.at_the_beginning():
@@ -102,23 +101,18 @@ class SearchWriter:
         return smaller if nan is None else e.either(smaller, e.both(nan, e.compare("eq", element, element)))
 
 
-class RankWriter:
+class RankWriter(UnitWriter):
     """Writes the function of an order."""
 
     def __init__(self, ranks: Ranks, arguments: Arguments, bits: int) -> None:
-        self.ranks, self.arguments = ranks, arguments
-        self.e = Emitter(lanes_for(bits // (8 * ITEMSIZE[ranks.dtype]), ranks.length))
-        self.inputs = Inputs(self.e, arguments)
+        super().__init__(arguments, lanes_for(bits // (8 * ITEMSIZE[ranks.dtype]), ranks.length))
+        self.ranks = ranks
         lines, cost = ranks.beside * ranks.times, max(ranks.length * ranks.length // self.e.lanes, 1)
-        self.step = min(max(tuning().chunk // cost, 1), lines)
-        self.chunks = -(-lines // self.step)
+        self.divide(lines, cost)
         self.time = float(lines * cost)
 
-    def write(self) -> list[L.Function]:
-        """The function of a range of chunks."""
+    def begin(self) -> None:
         e, ranks = self.e, self.ranks
-        lines = self.inputs.number(ranks.beside * ranks.times, "lines")
-        step = self.inputs.number(self.step, "step")
         self.beside = self.inputs.number(ranks.beside, "beside")
         self.by: Any = 1
         if ranks.beside > 1:
@@ -126,16 +120,13 @@ class RankWriter:
                 self.by = e.multiples(self.beside)
         self.key = BITS_OF.get(ranks.dtype, ranks.dtype)
         self.keys = self.inputs.own(ranks.length * ITEMSIZE[ranks.dtype])
-        with e.loop("%first", "%last", 1) as chunk, self.inputs.through(chunk, step, lines) as line:
-            outer = e.times(e.index("udiv", line, self.beside), ranks.length)
-            base = e.plus(e.times(outer, self.beside), e.index("urem", line, self.beside))
-            self.line(base)
-        return [self.inputs.function("unit")]
 
-    def line(self, base: str) -> None:
+    def block(self, i: str) -> None:
         """The order of one line."""
         e, ranks, n = self.e, self.ranks, self.ranks.length
-        source, out = [self.inputs.pointer(Start(number, 0)) for number in (ranks.operand, ranks.result)]
+        outer = e.times(e.index("udiv", i, self.beside), n)
+        base = e.plus(e.times(outer, self.beside), e.index("urem", i, self.beside))
+        source, out = self.pointer(ranks.operand), self.pointer(ranks.result)
 
         def kept(i: str) -> None:
             x = e.load(source, e.plus(base, e.times(i, self.beside)), ranks.dtype, self.by)

@@ -12,11 +12,9 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops import vector_math
 from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value, lanes_for, mask_of
-from adjoint.compiler.tables import Arguments, Inputs, Start
-from adjoint.compiler.targets.target import tuning
+from adjoint.compiler.tables import Arguments, UnitWriter
 
 TOGETHER = 512  # elements of lines side by side that go on together: what was made last is still near
 COSTLY = 40  # operations of a step of logcumsumexp
@@ -42,14 +40,9 @@ def _plain(step: Callable[..., Value]) -> Formula:
 # A running sum of exponentials is the largest exponent so far, and the sum with that one taken off, which is at least 1.
 
 
-def _difference(e: Emitter, a: Value, b: Value) -> Value:
-    """exp(-|a - b|), 1 where both are the same infinity."""
-    return vector_math.exp(e, e.negative(e.select(e.compare("eq", a, b), 0.0, e.absolute(e.subtract(a, b)))))
-
-
 def _exponential(e: Emitter, state: State, x: Value) -> State:
     largest, total = state
-    smaller, rises = _difference(e, x, largest), e.compare("gt", x, largest)
+    smaller, rises = vector_math.exp_of_difference(e, x, largest), e.compare("gt", x, largest)
     total = e.select(rises, e.fma(total, smaller, 1.0), e.add(total, smaller))
     return vector_math.maximum(e, largest, x), total
 
@@ -83,49 +76,41 @@ class Runs(NamedTuple):
     result: int
 
 
-class RunningWriter:
+class RunningWriter(UnitWriter):
     """Writes the function of a unit."""
 
     def __init__(self, runs: Runs, arguments: Arguments, bits: int) -> None:
-        self.runs, self.arguments = runs, arguments
+        self.runs = runs
         self.formula = FORMULAS[runs.name]
         widest = bits // (8 * ITEMSIZE[runs.dtype])
         self.by_doubling = runs.name == "logcumsumexp" and runs.beside == 1 and runs.times < widest
         self.alone = runs.beside == 1 and runs.times < widest and not self.by_doubling
         across = runs.length if self.by_doubling else runs.times if runs.beside == 1 else runs.beside
-        self.e = Emitter(1 if self.alone else lanes_for(widest, across))
-        self.inputs = Inputs(self.e, arguments)
+        super().__init__(arguments, 1 if self.alone else lanes_for(widest, across))
         lanes, n = self.e.lanes, runs.length
         if runs.beside > 1:
             self.groups = -(-runs.beside // TOGETHER)
-            self.count, work = self.groups * runs.times, n * min(runs.beside, TOGETHER)
+            count, work = self.groups * runs.times, n * min(runs.beside, TOGETHER)
         elif self.alone or self.by_doubling:
-            self.count, work = runs.times, n
+            count, work = runs.times, n
         else:
-            self.count, work = -(-runs.times // lanes), n * lanes
+            count, work = -(-runs.times // lanes), n * lanes
         costs = COSTLY if runs.name == "logcumsumexp" else 4
-        self.step = max(tuning().chunk // (costs * work), 1)
-        self.chunks = -(-self.count // self.step)
-        self.time = self.count * work * costs / 4
+        self.divide(count, costs * work)
+        self.time = count * work * costs / 4
 
-    def write(self) -> list[L.Function]:
-        """The function of a range of chunks."""
-        e, runs = self.e, self.runs
-        by, end = self.inputs.number(self.step, "step", self.step + 9), self.inputs.number(self.count, "count")
-        self.length = self.inputs.number(runs.length, "length", runs.length + 9)
-        with e.loop("%first", "%last", 1) as c, self.inputs.through(c, by, end) as block:
-            if runs.beside > 1:
-                self.side_by_side(block)
-            elif self.by_doubling:
-                self.doubling(block)
-            elif self.alone:
-                self.one_by_one(block)
-            else:
-                self.turned(block)
-        return [self.inputs.function("unit")]
+    def begin(self) -> None:
+        self.length = self.inputs.number(self.runs.length, "length", self.runs.length + 9)
 
-    def pointer(self, number: int) -> str:
-        return self.inputs.pointer(Start(number, 0))
+    def block(self, i: str) -> None:
+        if self.runs.beside > 1:
+            self.side_by_side(i)
+        elif self.by_doubling:
+            self.doubling(i)
+        elif self.alone:
+            self.one_by_one(i)
+        else:
+            self.turned(i)
 
     def offset(self, base: str, i: str, backwards: bool, by: str = "1") -> str:
         """Where an element is, whose line begins at a base."""
@@ -209,7 +194,7 @@ class RunningWriter:
                     top = vector_math.maximum(e, self.moved(nothing, top, by), top)
                 top = vector_math.maximum(e, largest, top)
                 last = self.moved(largest, top, 1)
-                smaller, rises = _difference(e, x, last), e.compare("gt", x, last)
+                smaller, rises = vector_math.exp_of_difference(e, x, last), e.compare("gt", x, last)
                 factor, term = e.select(rises, smaller, one), e.select(rises, one, smaller)  # total by factor, and term
                 for by in self.doublings():
                     term = e.fma(factor, self.moved(zero, term, by), term)

@@ -16,11 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adjoint.compiler.loops import butterflies, complex_math
-from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ITEMSIZE, Complex, Emitter, Value, lanes_for, mask_of
-from adjoint.compiler.tables import Arguments, Inputs, Start
+from adjoint.compiler.loops.build import ITEMSIZE, Complex, Value, lanes_for, mask_of
+from adjoint.compiler.tables import Arguments, UnitWriter
 from adjoint.compiler.targets.llvm import ELEMENT, PART
-from adjoint.compiler.targets.target import tuning
 
 Source = Callable[[str], Complex]
 Sink = Callable[[str, Complex], None]
@@ -42,67 +40,57 @@ class Lines(NamedTuple):
     result: int
 
 
-class TransformWriter:
+class TransformWriter(UnitWriter):
     """Writes the function of a unit of transforms."""
 
     def __init__(self, lines: Lines, arguments: Arguments, bits: int) -> None:
-        self.lines, self.arguments = lines, arguments
+        self.lines = lines
         self.part = PART[lines.dtype]
         self.halved = lines.kind != "fft"
         self.core = lines.length // 2 if self.halved else lines.length  # numbers of the complex transform
         self.rows = lines.beside == 1  # the elements of a line lie side by side
-        self.count = lines.times if self.rows else lines.beside
+        self.beside = lines.times if self.rows else lines.beside  # lines that may go together
         self.scale = float.fromhex(lines.scale)
         self.inverse = lines.inverse or lines.kind == "irfft"
-        self.e = Emitter(lanes_for(bits // (8 * ITEMSIZE[self.part]), self.count))
-        self.inputs = Inputs(self.e, arguments)
+        super().__init__(arguments, lanes_for(bits // (8 * ITEMSIZE[self.part]), self.beside))
         factors = butterflies.factors_of(self.core)
         assert factors is not None
         self.factors = factors
         self.read = self.core + 1 if lines.kind == "irfft" else lines.length if lines.kind == "rfft" else self.core
         self.written = self.core + 1 if lines.kind == "rfft" else lines.length if lines.kind == "irfft" else self.core
-        groups = -(-self.count // self.lanes)
-        self.blocks = groups if self.rows else groups * lines.times
-        self.groups = groups
-        work = 4 * lines.length * self.lanes * len(self.factors)
-        self.step = max(tuning().chunk // work, 1)
-        self.chunks = -(-self.blocks // self.step)
+        self.groups = -(-self.beside // self.lanes)
+        self.divide(
+            self.groups if self.rows else self.groups * lines.times, 4 * lines.length * self.lanes * len(self.factors)
+        )
+        self.time = self.count * lines.length * (len(self.factors) + 2) * 1.5
 
     @property
     def lanes(self) -> int:
         """Lines that are transformed together."""
         return self.e.lanes
 
-    @property
-    def time(self) -> float:
-        """A guess in nanoseconds."""
-        return self.blocks * self.lines.length * (len(self.factors) + 2) * 1.5
-
-    def write(self) -> list[L.Function]:
-        """The function of a range of chunks."""
-        e, number = self.e, self.inputs.number
+    def begin(self) -> None:
         size = 2 * (self.core + 1) * self.lanes
         self.memory, self.other = [self.inputs.own(size * ITEMSIZE[self.part]) for _ in range(2)]
-        end, step = number(self.blocks, "blocks"), number(self.step, "step", self.step + 9)
-        with e.loop("%first", "%last", 1) as c, self.inputs.through(c, step, end) as block:
-            if self.rows:
-                self.block_of_rows(block)
-            else:
-                self.block_of_columns(block)
-        return [self.inputs.function("unit")]
+
+    def block(self, i: str) -> None:
+        if self.rows:
+            self.block_of_rows(i)
+        else:
+            self.block_of_columns(i)
 
     def array(self, number: int, offset: str, real: bool) -> str:
         """Where an array's elements from an offset on are."""
         by = offset if real else self.e.times(offset, 2)
-        return self.e.at(self.inputs.pointer(Start(number, 0)), by, ELEMENT[self.part])
+        return self.e.at(self.pointer(number), by, ELEMENT[self.part])
 
     # Lines whose elements lie side by side
 
     def block_of_rows(self, block: str) -> None:
         """So many rows, where they end the last one in several lanes."""
-        e, last = self.e, self.inputs.number(self.count - 1, "last line")
+        e, last = self.e, self.inputs.number(self.beside - 1, "last line")
         first = e.times(block, self.lanes)
-        places = [e.index("umin", e.plus(first, q), last) if self.count > 1 else "0" for q in range(self.lanes)]
+        places = [e.index("umin", e.plus(first, q), last) if self.beside > 1 else "0" for q in range(self.lanes)]
         kind, real_result = self.lines.kind, self.lines.kind == "irfft"
         sources = [self.array(self.lines.source, e.times(at, self.read), self.lines.real) for at in places]
         results = [self.array(self.lines.result, e.times(at, self.written), real_result) for at in places]
@@ -163,7 +151,7 @@ class TransformWriter:
         source = self.array(lines.source, start[0], lines.real)
         result = self.array(lines.result, start[1], lines.kind == "irfft")
         self.masks: tuple[str | None, str | None, str | None] = (None, None, None)
-        if self.count % self.lanes:
+        if self.beside % self.lanes:
             left = e.index("umin", e.index("sub", beside, column), self.lanes)
             both = e.times(left, 2)
             first = e.index("umin", both, self.lanes)

@@ -259,12 +259,9 @@ class WinogradWriter(ConvolutionWriter):
         self, items: list[int | Function], a: str, b: str, c: str, by: str, k: str, sums: str, again: str
     ) -> None:
         """All tiles of one matrix product."""
-        e, function = self.e, self.pointer(self.kernel("tiles"))
-        with self.inputs.at_the_beginning():
-            start = self.arguments.add_list(e, items)
-        e.call(function, (
-            ("ptr", "%table"), ("ptr", "%args"), ("i64", start), ("ptr", a), ("ptr", b), ("ptr", c), ("i64", by),
-            ("i64", self.extent(self.made, "room")), ("i64", k), ("i64", sums), ("i64", str(self.lanes)), ("i1", again),
+        self.go_through(self.kernel("tiles"), items, (
+            ("ptr", a), ("ptr", b), ("ptr", c), ("i64", by), ("i64", self.extent(self.made, "room")), ("i64", k), ("i64", sums),
+            ("i64", str(self.lanes)), ("i1", again),
         ))  # fmt: skip
 
     # Weights

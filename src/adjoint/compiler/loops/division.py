@@ -13,11 +13,10 @@ import math
 from typing import NamedTuple
 
 from adjoint.compiler.loops.build import Emitter, Value
+from adjoint.compiler.loops.vector_math import BIAS, MANTISSA
 
 # Numerators and divisors from 2**-n to 2**n, so that quotients and remainders are normal numbers.
 RANGE = {"float32": 50, "float64": 450}
-MANTISSA = {"float32": 23, "float64": 52}
-BIAS = {"float32": 127, "float64": 1023}
 
 
 class Divisor(NamedTuple):

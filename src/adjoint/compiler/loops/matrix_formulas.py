@@ -256,7 +256,7 @@ def _scaling(w: Workspace, a: Matrix) -> tuple[Value, Value]:
         for i in w.span(0, a.rows, True):
             total.set(e.add(total.get(), e.absolute(a.get(i, j))))
         largest.set(vector_math.maximum(e, largest.get(), total.get()))
-    integer, mantissa, bias = BITS_OF[dtype], 52 if dtype == "float64" else 23, 1023 if dtype == "float64" else 127
+    integer, mantissa, bias = BITS_OF[dtype], vector_math.MANTISSA[dtype], vector_math.BIAS[dtype]
     bits = e.bits(e.multiply(largest.get(), 1 / REACH[13]))
     halvings = e.subtract(e.shift("lshr", bits, mantissa), bias)
     rest = e.bitwise("and", bits, (1 << mantissa) - 1)

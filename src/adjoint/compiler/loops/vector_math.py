@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value
+from adjoint.compiler.loops.build import BITS_OF, ITEMSIZE, Emitter, Value
 from adjoint.primitives import special_kernels as cody
 from adjoint.runtime.llvm import has_ldexp
 
@@ -39,7 +39,6 @@ LOG10_2 = {
 }
 MANTISSA = {"float32": 23, "float64": 52}
 BIAS = {"float32": 127, "float64": 1023}
-INTEGER = {"float32": "int32", "float64": "int64"}
 # 1.5 times 2 to the mantissa's length: adding it rounds to an integer, which then stands in the lowest bits
 MAGIC = {"float32": 1.5 * 2**23, "float64": 1.5 * 2**52}
 INFINITY = math.inf
@@ -59,7 +58,7 @@ def _power_of_two(e: Emitter, n: Value) -> Value:
 
 def _exponent(e: Emitter, marked: Value, dtype: str) -> Value:
     """The signed integer in the lowest bits that `_round` leaves."""
-    integer = INTEGER[dtype]
+    integer = BITS_OF[dtype]
     return e.subtract(marked, e.bits(e.constant(MAGIC[dtype], dtype))) if marked.dtype == integer else marked
 
 
@@ -369,10 +368,14 @@ def silu_derivative(e: Emitter, x: Value) -> Value:
     return e.multiply(e.select(below, ts, s), slope)
 
 
+def exp_of_difference(e: Emitter, a: Value, b: Value) -> Value:
+    """exp(-|a - b|), 1 where both are the same infinity."""
+    return exp(e, e.negative(e.select(e.compare("eq", a, b), 0.0, e.absolute(e.subtract(a, b)))))
+
+
 def logaddexp(e: Emitter, a: Value, b: Value) -> Value:
     larger = maximum(e, a, b)
-    difference = e.select(e.compare("eq", a, b), 0.0, e.absolute(e.subtract(a, b)))
-    return e.add(larger, log1p(e, exp(e, e.negative(difference))))
+    return e.add(larger, log1p(e, exp_of_difference(e, a, b)))
 
 
 def softplus(e: Emitter, x: Value) -> Value:
@@ -451,38 +454,37 @@ def _single_erfc(e: Emitter, x: Value) -> Value:
     return e.select(e.compare("gt", size, 0.5), outer, centre)
 
 
-def erf(e: Emitter, x: Value) -> Value:
-    """By Cody's three ranges (see primitives.special_kernels); for float32 by two polynomials."""
-    if x.dtype == "float32":
-        return _single_erf(e, x)
+def _by_range(e: Emitter, x: Value) -> tuple[Value, Value, Value]:
+    """By Cody's three ranges (see primitives.special_kernels), for float64: |x|, erf(x) near 0, erfc(|x|) exp(x²) farther out."""
     size = e.absolute(x)
     square = e.multiply(x, x)
     small = e.multiply(x, _quotient(e, square, cody.SMALL_P, cody.SMALL_Q))
     middle = _quotient(e, size, cody.MIDDLE_P, cody.MIDDLE_Q)
     inverse = e.divide(1.0, square)
     tail = e.subtract(cody.INVERSE_SQRT_PI, e.multiply(inverse, _quotient(e, inverse, cody.LARGE_P, cody.LARGE_Q)))
-    middle = e.select(e.compare("lt", size, 4.0), middle, e.divide(tail, size))
-    large = e.subtract(1.0, e.multiply(_gaussian(e, size), middle))
+    return size, small, e.select(e.compare("lt", size, 4.0), middle, e.divide(tail, size))
+
+
+def erf(e: Emitter, x: Value) -> Value:
+    """For float32 by two polynomials."""
+    if x.dtype == "float32":
+        return _single_erf(e, x)
+    size, small, scaled = _by_range(e, x)
+    large = e.subtract(1.0, e.multiply(_gaussian(e, size), scaled))
     large = e.select(e.compare("gt", size, 6.0), 1.0, large)
     return e.select(e.compare("gt", size, 0.46875), e.copysign(large, x), small)
 
 
 def erfc(e: Emitter, x: Value, bell: Value | None = None) -> Value:
-    """By Cody's three ranges, for float32 by two polynomials: the tail keeps its relative accuracy. `bell`: exp(-x²) of a
-    float64, where it is known better than x."""
+    """For float32 by two polynomials: the tail keeps its relative accuracy. `bell`: exp(-x²) of a float64, where it is known
+    better than x."""
     if x.dtype == "float32":
         return _single_erfc(e, x)
-    size = e.absolute(x)
-    square = e.multiply(x, x)
-    small = e.subtract(1.0, e.multiply(x, _quotient(e, square, cody.SMALL_P, cody.SMALL_Q)))
-    middle = _quotient(e, size, cody.MIDDLE_P, cody.MIDDLE_Q)
-    inverse = e.divide(1.0, square)
-    tail = e.subtract(cody.INVERSE_SQRT_PI, e.multiply(inverse, _quotient(e, inverse, cody.LARGE_P, cody.LARGE_Q)))
-    middle = e.select(e.compare("lt", size, 4.0), middle, e.divide(tail, size))
-    large = e.multiply(_gaussian(e, size) if bell is None else bell, middle)
+    size, small, scaled = _by_range(e, x)
+    large = e.multiply(_gaussian(e, size) if bell is None else bell, scaled)
     large = e.select(e.compare("gt", size, 28.0), 0.0, large)  # at infinity the quotients are NaN
     large = e.select(e.compare("lt", x, 0.0), e.subtract(2.0, large), large)
-    return e.select(e.compare("gt", size, 0.46875), large, small)
+    return e.select(e.compare("gt", size, 0.46875), large, e.subtract(1.0, small))
 
 
 # For float32, Φ(-x) exp(x²/2) (x + 2.5) as a polynomial in (x - 2) / (x + 2.5) for x from 0 to 14.5, within 1.6e-8 of itself:

@@ -13,7 +13,7 @@ import numpy as np
 
 from adjoint.execution.native.frames import loop_address
 from adjoint.execution.native.program import compile_nests
-from adjoint.execution.native.stepping import COPY, PATCH, Stepper, Where, aligned, driver, own_frame, stepper_of
+from adjoint.execution.native.stepping import COPY, PATCH, Stepper, Where, driver, own_frame, stepper_of
 from adjoint.machine.scans import CALLED, CHOSEN
 from adjoint.plan.plan import Plan
 from adjoint.runtime.memory import address
@@ -62,11 +62,8 @@ class LoopFrame:
             along = sizes[k] if sliced else 0
             return ((k + 1) << OUTSIDE) + start * along, by * along, 0
 
-        in_place = stepper.in_place(first, part.carries)
         likes = [np.empty(types[k].shape, types[k].dtype.dtype) for k in range(first, behind)]
-        others = iter(aligned([*likes, *[x for x, one in zip(likes, in_place, strict=True) if not one]]))
-        firsts = [next(others) for _ in likes]
-        pairs = [(a, a if one else next(others)) for a, one in zip(firsts, in_place, strict=True)]
+        pairs = stepper.pairs(first, likes, False)
         inputs = [outside(k, False) for k in range(first)]
         inputs += [(address(a), 0, address(b) - address(a)) for a, b in pairs]
         inputs += [outside(k, True) for k in range(behind, count)]

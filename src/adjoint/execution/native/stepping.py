@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adjoint import _forks
-from adjoint.compiler.calls import PLACE
+from adjoint.compiler.calls import PLACE, loaded
 from adjoint.compiler.fuse.kinds import View, is_contiguous
 from adjoint.compiler.tables import Unfinished
 from adjoint.execution.native.frames import Frame, loop_address
@@ -45,15 +45,8 @@ LOOP = ("SCAN", "RUN", "RECORD", "INNER", "ROWS", "ROWS_END", "COPIES", "COPIES_
 PATCH = 3
 
 
-def _load(name: str, pointer: str, position: int, kind: str = "ptr") -> str:
-    """Lines that load an element of 8 bytes."""
-    return f"""  %{name}.at = getelementptr i64, ptr %{pointer}, i64 {position}
-  %{name} = load {kind}, ptr %{name}.at
-"""
-
-
 def _field(name: str, kind: str = "ptr") -> str:
-    return _load(name.lower(), "loop", LOOP.index(name), kind)
+    return loaded(name.lower(), "loop", LOOP.index(name), kind)
 
 
 DRIVE = f"""
@@ -126,7 +119,7 @@ patching:
   br i1 %patched, label %beginning, label %set
 set:
   %patch.base = call i64 @$operand(ptr %table, ptr %list, ptr %patch)
-{_load("patch.add", "patch", 1, "i64")}{_load("patch.to", "patch", 2)}
+{loaded("patch.add", "patch", 1, "i64")}{loaded("patch.to", "patch", 2)}
   %patch.start = add i64 %patch.base, %patch.add
   store i64 %patch.start, ptr %patch.to
   %patch.next = getelementptr i64, ptr %patch, i64 {PATCH}
@@ -137,7 +130,7 @@ beginning:
   br i1 %begun, label %going, label %copy.in
 copy.in:
   %in.from = call i64 @$operand(ptr %table, ptr %list, ptr %begin)
-{_load("in.to", "begin", 1)}{_load("in.bytes", "begin", 2, "i64")}
+{loaded("in.to", "begin", 1)}{loaded("in.bytes", "begin", 2, "i64")}
   %in.source = inttoptr i64 %in.from to ptr
   call void @llvm.memcpy.p0.p0.i64(ptr %in.to, ptr %in.source, i64 %in.bytes, i1 false)
   %begin.next = getelementptr i64, ptr %begin, i64 {PATCH}
@@ -152,7 +145,7 @@ ending:
   br i1 %ended, label %end, label %copy.out
 copy.out:
   %out.to = call i64 @$operand(ptr %table, ptr %list, ptr %last)
-{_load("out.from", "last", 1)}{_load("out.bytes", "last", 2, "i64")}
+{loaded("out.from", "last", 1)}{loaded("out.bytes", "last", 2, "i64")}
   %out.target = inttoptr i64 %out.to to ptr
   call void @llvm.memcpy.p0.p0.i64(ptr %out.target, ptr %out.from, i64 %out.bytes, i1 false)
   %last.next = getelementptr i64, ptr %last, i64 {PATCH}
@@ -162,7 +155,7 @@ end:
 }}
 define void @$choose(ptr %table, ptr %list, ptr %choice, i64 %index) #0 {{
 entry:
-{_load("count", "choice", 1, "i64")}{_load("loops", "choice", 2)}
+{loaded("count", "choice", 1, "i64")}{loaded("loops", "choice", 2)}
   %last = sub i64 %count, 1
   %negative = icmp slt i64 %index, 0
   %low = select i1 %negative, i64 0, i64 %index
@@ -324,13 +317,18 @@ class Stepper:
             self.lock.release()
 
     def buffers(self, constants: int, carries: Sequence[Any], apart: bool) -> list[tuple[Array, Array]]:
-        """Two arrays for each carry, the first with its value: one and the same where a step may write it in place, unless they
-        must be `apart`, so that what a step has begun with stays."""
-        in_place = [False] * len(carries) if apart else self.in_place(constants, len(carries))
-        others = iter(aligned([*carries, *[x for x, one in zip(carries, in_place, strict=True) if not one]]))
-        first = [next(others) for _ in carries]
-        for a, x in zip(first, carries, strict=True):
+        """Two arrays for each carry, the first with its value: see `pairs`."""
+        found = self.pairs(constants, carries, apart)
+        for (a, _), x in zip(found, carries, strict=True):
             a[...] = x
+        return found
+
+    def pairs(self, constants: int, likes: Sequence[Any], apart: bool) -> list[tuple[Array, Array]]:
+        """Two arrays for each carry, of these kinds: one and the same where a step may write it in place, unless they must be
+        `apart`, so that what a step has begun with stays."""
+        in_place = [False] * len(likes) if apart else self.in_place(constants, len(likes))
+        others = iter(aligned([*likes, *[x for x, one in zip(likes, in_place, strict=True) if not one]]))
+        first = [next(others) for _ in likes]
         return [(a, a if one else next(others)) for a, one in zip(first, in_place, strict=True)]
 
     def in_place(self, constants: int, carries: int) -> list[bool]:
