@@ -195,7 +195,7 @@ def _of_difference(
 def matching(name: str, prediction: Tensor, target: Any) -> Tensor:
     """The target as a tensor of the prediction's shape. Raises ValueError that says how to make it one."""
     given: Tensor = asarray(target)
-    if given.node.type.shape == prediction.node.type.shape:
+    if given.shape == prediction.shape:
         return given
     message = f"{name}: the prediction has shape {prediction.shape} and the target {given.shape}; they must be the same"
     if prediction.shape == (*given.shape, 1):
