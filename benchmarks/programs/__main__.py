@@ -161,7 +161,7 @@ def main() -> None:
             found.append(seconds)
             if options.show or seconds is None:
                 print(output[-3000:], file=sys.stderr)
-        shown = ["failed" if s is None else f"{s:.1f} s" for s in found]
+        shown = ["failed" if s is None else f"{s:.2f} s" for s in found]
         ratio = f"{found[1] / found[0]:.2f}" if len(found) == 2 and found[0] and found[1] else ""
         print(f"| {name} | {' | '.join(shown)} | {ratio} |", flush=True)
 
