@@ -458,3 +458,25 @@ def test_entropy_of_counts_that_are_computed():
     np.testing.assert_allclose(ad.stats.Binomial(n, 0.3).entropy().numpy(), found, rtol=1e-6)
     with pytest.raises(TypeError, match="how many there are isn't known"):
         ad.jit(lambda count: ad.stats.Binomial(count, 0.3).entropy())(n)
+
+
+AT_EDGES = [
+    ("Laplace", (1.0, 2.0), 1.0), ("Cauchy", (1.0, 2.0), 1.0), ("StudentT", (3.0, 1.0, 2.0), 1.0),
+    ("StudentT", (3.0, 1.0, 2.0), 1.0 + 1e-9), ("StudentT", (3.0, 1.0, 2.0), 1.0 - 3e-5), ("VonMises", (1.0, 2.0), 1.0),
+    ("VonMises", (1.0, 2.0), -np.pi), ("HalfNormal", (2.0,), 0.0), ("Exponential", (2.0,), 0.0), ("Gamma", (1.0, 2.0), 0.0),
+    ("Gamma", (3.0, 2.0), np.inf), ("Logistic", (1.0, 2.0), 1.0), ("Gumbel", (1.0, 2.0), 1.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind, given, x", AT_EDGES)
+def test_the_derivative_of_a_cdf_is_the_density_where_formulas_meet(kind, given, x):
+    make, given, x = getattr(ad.stats, kind), [double(p) for p in given], double(x)
+    d = make(*given)
+    density = d.prob(x).numpy()
+    equal(ad.grad(d.cdf)(x), density, 1e-8)
+    equal(ad.grad(lambda x: -d.sf(x))(x), density, 1e-8)
+    if "loc" in d.names and kind != "VonMises":  # whose cdf begins at -π, wherever the location is
+        at = d.names.index("loc")
+        equal(ad.grad(lambda loc: -make(*given[:at], loc, *given[at + 1 :]).cdf(x))(given[at]), density, 1e-8)
+    if kind in ("StudentT", "VonMises", "Exponential", "Gamma") and x.item() < 9:
+        equal(ad.grad(ad.grad(d.cdf))(x), ad.grad(d.prob)(x).numpy(), 1e-5)

@@ -42,10 +42,10 @@ class HalfNormal(Distribution):
         return inside(x >= 0, Normal(0.0, self.scale).log_prob(x) + math.log(2), x)
 
     def cdf(self, x: Any) -> Tensor:
-        return f.erf(f.maximum(self._value(x), 0.0) / (self.scale * math.sqrt(2)))
+        return f.erf(f.clip(self._value(x), 0.0) / (self.scale * math.sqrt(2)))
 
     def sf(self, x: Any) -> Tensor:
-        return f.erfc(f.maximum(self._value(x), 0.0) / (self.scale * math.sqrt(2)))
+        return f.erfc(f.clip(self._value(x), 0.0) / (self.scale * math.sqrt(2)))
 
     def isf(self, p: Any) -> Tensor:
         p = self._value(p)
@@ -92,11 +92,16 @@ class StudentT(Distribution):
 
     def cdf(self, x: Any) -> Tensor:
         z = (self._value(x) - self.loc) / self.scale
-        square = z * z
+        at_loc = (
+            z * z < 1e-10 * self.df
+        )  # where the square loses the derivative, the first terms of the series are all digits
+        cubic = z - z**3 * (self.df + 1) / (6 * self.df)
+        density = f.exp(-0.5 * f.log(self.df) - special.betaln(0.5 * self.df, 0.5))
+        square = f.where(at_loc, 1.0, z * z)
         tail = 0.5 * special.betainc(self.df / 2, 0.5, self.df / (self.df + square))
         near = 0.5 - 0.5 * special.betainc(0.5, self.df / 2, square / (self.df + square))
         tail = f.where(square < self.df, near, tail)
-        return f.where(z > 0, 1 - tail, tail)
+        return f.where(at_loc, 0.5 + density * cubic, f.where(z > 0, 1 - tail, tail))
 
     def entropy(self) -> Tensor:
         half = (self.df + 1) / 2
@@ -143,7 +148,7 @@ class Gamma(Distribution):
         return inside(within, special.xlogy(a - 1, safe) + a * f.log(b) - b * safe - special.gammaln(a), x)
 
     def cdf(self, x: Any) -> Tensor:
-        return _gamma_cdf(self.concentration, self.rate * f.maximum(self._value(x), 0.0))
+        return _gamma_cdf(self.concentration, self.rate * f.clip(self._value(x), 0.0))
 
     def entropy(self) -> Tensor:
         a = self.concentration
@@ -166,12 +171,13 @@ def _gamma_cdf(a: Tensor, z: Tensor) -> Tensor:
     a, z = f.broadcast_arrays(a, z)
 
     def slopes(value: Tensor, a: Tensor, z: Tensor) -> list[Tensor]:
-        safe = f.where(z > 0, z, 1.0)
+        within = (z > 0) & (z < math.inf)
+        safe = f.where(within, z, 1.0)
         density = f.exp(special.xlogy(a - 1, safe) - safe - special.gammaln(a))
-        at_zero = f.where(a < 1, math.inf, f.where(a > 1, 0.0, 1.0))
+        at_zero = f.where(a < 1, math.inf, f.where(a > 1, 0.0, f.exp(-z)))
         return [
-            f.where(z > 0, -density * gamma_slope(safe, a), 0.0),
-            f.where(z > 0, density, f.where(z < 0, 0.0, at_zero)),
+            f.where(within, -density * gamma_slope(safe, a), 0.0),
+            f.where(within, density, f.where(z == 0, at_zero, 0.0)),
         ]
 
     return moved_by(special.gammainc(a, z), [a, z], slopes)
@@ -242,14 +248,14 @@ class Exponential(Distribution):
         return inside(x >= 0, f.log(self.rate) - self.rate * x, x)
 
     def cdf(self, x: Any) -> Tensor:
-        return -f.expm1(-self.rate * f.maximum(self._value(x), 0.0))
+        return -f.expm1(-self.rate * f.clip(self._value(x), 0.0))
 
     def icdf(self, p: Any) -> Tensor:
         p = self._value(p)
         return -f.log1p(-f.where(p < 0, math.nan, p)) / self.rate
 
     def sf(self, x: Any) -> Tensor:
-        return f.exp(-self.rate * f.maximum(self._value(x), 0.0))
+        return f.exp(-self.rate * f.clip(self._value(x), 0.0))
 
     def isf(self, p: Any) -> Tensor:
         p = self._value(p)

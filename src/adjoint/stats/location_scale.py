@@ -46,6 +46,11 @@ class _Symmetric(_LocationScale):
         return 2 * self.loc - self.icdf(p)
 
 
+def _away(z: Tensor) -> Tensor:
+    """The absolute value, whose derivative at 0 is that of the upper side: a cdf's there is the density."""
+    return f.where(z < 0, -z, z)
+
+
 class Normal(_Symmetric):
     """The normal distribution of mean `loc` and standard deviation `scale`.
 
@@ -139,7 +144,7 @@ class Laplace(_Symmetric):
 
     def cdf(self, x: Any) -> Tensor:
         z = self._standard(x)
-        tail = 0.5 * f.exp(-abs(z))  # exact for small probabilities, where 0.5 - 0.5 (1 - e^z) isn't
+        tail = 0.5 * f.exp(-_away(z))  # exact for small probabilities, where 0.5 - 0.5 (1 - e^z) isn't
         return f.where(z < 0, tail, 1 - tail)
 
     def icdf(self, p: Any) -> Tensor:
@@ -209,7 +214,7 @@ class Cauchy(_Symmetric):
 
     def cdf(self, x: Any) -> Tensor:
         z = self._standard(x)
-        tail = f.atan2(1.0, abs(z)) / math.pi  # exact for small probabilities
+        tail = f.atan2(1.0, _away(z)) / math.pi  # exact for small probabilities
         return f.where(z < 0, tail, 1 - tail)
 
     def icdf(self, p: Any) -> Tensor:

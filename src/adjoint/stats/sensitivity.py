@@ -114,11 +114,11 @@ def von_mises_cdf(z: Tensor, concentration: Tensor) -> Tensor:
     """The integral of the von Mises density around 0 from 0 to z, any angle."""
     z, concentration = f.broadcast_arrays(z, concentration)
     turns = stop_gradient(f.round(z / (2 * np.pi)))
-    angle = abs(z - 2 * np.pi * turns)
+    angle = z - 2 * np.pi * turns
     reach = np.pi / f.sqrt(f.maximum(concentration, 1e-6)) * np.sqrt(DEPTH / 2)  # 1 - cos t is at least 2 t²/π²
-    cut = stop_gradient(angle > reach)
-    length = f.where(cut, reach, angle)
+    cut = stop_gradient(abs(angle) > reach)
+    length = f.where(cut, f.sign(angle) * reach, angle)
     nodes, weights = (f.asarray(x, dtype=z.dtype) for x in (NODES, WEIGHTS))
     values = f.exp(concentration[..., None] * (f.cos(length[..., None] * nodes) - 1))
     whole = length * (values * weights).sum(axis=-1) / (2 * np.pi * special.i0e(concentration))
-    return turns + f.sign(z - 2 * np.pi * turns) * whole
+    return turns + whole
