@@ -62,6 +62,7 @@ def test_a_view_is_read_only_for_good(way, name):
 
 
 def test_bfloat16(way):
+    pytest.importorskip("ml_dtypes")
     t = ad.tensor([1.0, 2.0], dtype="bfloat16")
     view = t.numpy()
     assert not view.flags.writeable and view.dtype == t.node.value.dtype and view.shape == (2,)
