@@ -164,9 +164,6 @@ class TiledWriter(BatchWriter):
 
     # Tiles
 
-    def one(self, a: str, b: str, result: str) -> None:
-        self.some(a, b, result, self.n)
-
     def some(self, a: str, b: str, result: str, rows: int) -> None:
         e = self.e
         if not self.deep:
@@ -348,9 +345,6 @@ class TurnedWriter(BatchWriter):
         together = product.a.strides[-1] == 1 and product.b.strides[-2] == 1
         whole = len(product.shape) == 2 and product.tile is None and chunk == n
         return whole and together and n < m and n % lanes == m % lanes == 0 and k >= 2 * lanes
-
-    def one(self, a: str, b: str, result: str) -> None:
-        raise AssertionError("a batch is computed as it is")
 
     def some(self, a: str, b: str, result: str, rows: int) -> None:
         e, turned = self.e, self.other.product.tile

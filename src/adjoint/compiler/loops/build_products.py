@@ -57,12 +57,8 @@ class BatchWriter(RangeWriter):
         self.cached: Mapping[int, int] = {}  # where in a thread's own space what it reads is, if only a tile is kept
 
     @abstractmethod
-    def one(self, a: str, b: str, result: str) -> None:
-        """A matrix of the batch."""
-
-    @abstractmethod
     def some(self, a: str, b: str, result: str, rows: int) -> None:
-        """Some rows of a product without batch: `a` and `result` point to the first."""
+        """Some rows, or a matrix of the batch: `a` and `result` point to the first."""
 
     @property
     def time(self) -> float:
@@ -91,7 +87,12 @@ class BatchWriter(RangeWriter):
             first, beyond = e.index("udiv", "%lo", n), e.index("udiv", "%hi", n)
             with e.loop(first, beyond, 1) as index:
                 result = self.move(result, e.times(index, self.number(self.n * self.m, "n m")))
-                self.one(self.move(a, self.in_batch(self.a, index)), self.move(b, self.in_batch(self.b, index)), result)
+                self.some(
+                    self.move(a, self.in_batch(self.a, index)),
+                    self.move(b, self.in_batch(self.b, index)),
+                    result,
+                    self.n,
+                )
         else:
             rows = self.chunk
             rest = self.n % rows
@@ -140,9 +141,6 @@ class BatchWriter(RangeWriter):
 
 class LibraryWriter(BatchWriter):
     """Calls oneDNN or OpenBLAS."""
-
-    def one(self, a: str, b: str, result: str) -> None:
-        self.some(a, b, result, self.n)
 
     def some(self, a: str, b: str, result: str, rows: int) -> None:
         e = self.e

@@ -24,9 +24,6 @@ class VectorWriter(BatchWriter):
         fits = tuning().dotted_from <= k and k <= tuning().longest_dotted
         return fits and product.a.strides[-1] == 1 and product.b.strides[-2] == 1
 
-    def one(self, a: str, b: str, result: str) -> None:
-        raise AssertionError("a batch is computed otherwise")
-
     def some(self, a: str, b: str, result: str, rows: int) -> None:
         if self.n == 1:
             matrix, vector, count, apart = b, a, self.number(self.m, "m"), self.number(self.b.strides[-1], "b column")
