@@ -8,6 +8,8 @@ import itertools
 import multiprocessing
 import os
 import random
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -329,6 +331,23 @@ def test_a_data_frame_is_its_columns():
     assert batch["a"].tolist() == [1, 2] and batch["b"].tolist() == [0.5, 1.5]
 
 
+LEFT = """
+import numpy as np
+import adjoint as ad
+class Rows(ad.data.Dataset):
+    def __len__(self): return 9
+    def __getitem__(self, k): return {"x": np.float32(k) + np.arange(2, dtype="f4"), "name": "n"}
+batches = iter(ad.data.DataLoader(Rows(), batch_size=1, num_workers=2))
+next(batches)
+"""
+
+
+def test_a_program_that_ends_in_the_middle_of_a_pass_ends_quietly():
+    for _ in range(3):
+        found = subprocess.run([sys.executable, "-c", LEFT], capture_output=True, text=True, timeout=120, check=True)
+        assert not found.stderr
+
+
 def test_files_that_are_odd(tmp_path):
     path = tmp_path / "odd.csv"
     for text, columns in (
@@ -341,6 +360,12 @@ def test_files_that_are_odd(tmp_path):
     path.write_text("x,x\n1,2\n")
     with pytest.raises(ValueError, match="names a column twice: x, x"):
         ad.data.read_csv(path)
+    for text in ("1,2\n3,4\n", "5.1,3.5,setosa\n4.9,3.0,setosa\n"):
+        path.write_text(text)
+        with pytest.warns(UserWarning, match=r"a column (1|5\.1), which is a number.*test_loading"):
+            ad.data.read_csv(path)
+    path.write_text("name,2019,2020\na,1,2\n")
+    assert list(ad.data.read_csv(path)) == ["name", "2019", "2020"]
     path.write_text("x\n" + "a" * 200_000)
     with pytest.raises(ValueError, match="field larger than field limit"):
         ad.data.read_csv(path)

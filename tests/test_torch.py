@@ -920,6 +920,12 @@ def test_imaginary_parts_that_are_lost_are_told_of(write):
     assert torch.tensor([1j, 0]).bool().tolist() == [True, False]
 
 
+def test_texts_of_numpy_and_arrays_of_other_shapes_in_a_batch():
+    assert next(iter(DataLoader([np.str_("a"), np.str_("b")], 2))) == ["a", "b"]
+    with pytest.raises(RuntimeError, match=r"shapes \[\(1,\), \(2,\)\]; give a collate_fn"):
+        next(iter(DataLoader([np.ones(1), np.ones(2)], 2)))
+
+
 def test_low_rank_parts_of_a_matrix():
     torch.manual_seed(0)
     x = torch.randn(40, 3) @ torch.randn(3, 20)

@@ -7,6 +7,7 @@ import contextlib
 import csv as csv_files
 import itertools
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -231,7 +232,7 @@ def read_csv(path: str | os.PathLike[str], delimiter: str = ",") -> dict[str, np
 
     An empty entry in a column of numbers is NaN. A loader takes the dictionary as it is. Raises OSError where the file can't be
     read, ValueError when a row has another number of entries than the headline, two columns have one name, or an entry is too
-    long (131,072 characters).
+    long (131,072 characters). Warns of a headline that looks like a row: all numbers, or one with a fraction.
     """
     with Path(path).open(newline="", encoding="utf-8-sig") as file:
         try:
@@ -243,6 +244,14 @@ def read_csv(path: str | os.PathLike[str], delimiter: str = ",") -> dict[str, np
     names = [name.strip() for name in rows[0]]
     if len(set(names)) < len(names):
         raise ValueError(f"read_csv: the headline of {path} names a column twice: {', '.join(names)}{at_user()}")
+    numbers = [name for name in names if name and _column([name]).dtype.kind != "U"]
+    if len(numbers) == len(names) or any("." in name for name in numbers):
+        warnings.warn(
+            f"read_csv: the first line of {path} is its headline, and names a column {numbers[0]}, which is a number. If it is a "
+            f"row, write a line of names above it{at_user()}",
+            UserWarning,
+            stacklevel=2,
+        )
     for number, row in enumerate(rows[1:], 2):
         if len(row) != len(names):
             raise ValueError(

@@ -263,7 +263,7 @@ def _cause(exit_code: int | None) -> str:
 def _ended(pipe: Any, process: Any) -> None:
     """Let a worker end, and give back the memory of batches that nobody took. One that takes too long is stopped."""
     _asked(pipe, None)
-    with contextlib.suppress(EOFError, OSError):
+    with contextlib.suppress(EOFError, OSError, ImportError):  # the last where the interpreter itself ends
         while pipe.poll(PATIENCE):
             fine, found = pipe.recv()
             if fine:

@@ -348,13 +348,13 @@ class Weibull(Distribution):
 
     def cdf(self, x: Any) -> Tensor:
         x = self._value(x)
-        z = f.where(x > 0, x, 1.0) / self.scale
-        return f.where(x > 0, -f.expm1(-(z**self.concentration)), beyond(x, 0.0))
+        z = f.where(x >= 0, x, 1.0) / self.scale
+        return f.where(x >= 0, -f.expm1(-(z**self.concentration)), beyond(x, 0.0))
 
     def sf(self, x: Any) -> Tensor:
         x = self._value(x)
-        z = f.where(x > 0, x, 1.0) / self.scale
-        return f.where(x > 0, f.exp(-(z**self.concentration)), beyond(x, 1.0))
+        z = f.where(x >= 0, x, 1.0) / self.scale
+        return f.where(x >= 0, f.exp(-(z**self.concentration)), beyond(x, 1.0))
 
     def isf(self, p: Any) -> Tensor:
         p = self._value(p)

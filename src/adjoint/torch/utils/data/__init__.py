@@ -171,7 +171,12 @@ def default_collate(batch: Sequence[Any]) -> Any:
     first = batch[0]
     if isinstance(first, Core):
         return FUNCTIONS["stack"](list(batch))
+    if isinstance(first, (np.str_, np.bytes_)):
+        return batch
     if isinstance(first, (np.ndarray, np.generic)):
+        shapes = [np.shape(x) for x in batch]
+        if len(set(shapes)) > 1:
+            raise RuntimeError(f"default_collate: arrays of one batch have the shapes {shapes}; give a collate_fn")
         return tensor(np.stack([np.asarray(x) for x in batch]))
     if isinstance(first, (bool, int)):
         return tensor(list(batch))
