@@ -480,6 +480,36 @@ def test_parquet_with_lists_and_without_a_column(tmp_path):
         ad.data.read_parquet(tmp_path / "lists.parquet", ["even", "label"])
 
 
+def test_parquet_without_some_numbers(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    large = 2**60 + 1  # float64 has no such number
+    table = arrow.table({"small": [1, None], "large": [large, None], "whole": [large, 2]})
+    parquet.write_table(table, tmp_path / "t.parquet")
+    found = data.read_parquet(tmp_path / "t.parquet")
+    assert found["small"][0] == 1.0 and np.isnan(found["small"][1])
+    assert found["large"].tolist() == [large, None] and found["whole"].tolist() == [large, 2]
+    assert data.read_parquet(tmp_path / "t.parquet", "whole").keys() == {"whole"}
+    twice = arrow.Table.from_arrays([arrow.array([1]), arrow.array([2])], names=["x", "x"])
+    parquet.write_table(twice, tmp_path / "twice.parquet")
+    with pytest.raises(ValueError, match=r"two columns of .* have the name 'x'"):
+        data.read_parquet(tmp_path / "twice.parquet")
+
+
+def test_a_dictionary_of_data_sets_has_no_samples():
+    class Table:  # as Hugging Face's are
+        column_names = ("x",)
+
+        def __getitem__(self, index):
+            return {"x": 1.0}
+
+        def __len__(self):
+            return 2
+
+    with pytest.raises(TypeError, match="give it one of 'train', 'test'"):
+        DataLoader({"train": Table(), "test": Table()}, 2)
+
+
 def test_tokenizers(tmp_path):
     (tmp_path / "tokenizer.json").write_text("{}")
     try:

@@ -268,22 +268,38 @@ def _column(entries: list[str]) -> np.ndarray:
     return np.array(entries)
 
 
-def read_parquet(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> dict[str, np.ndarray]:
+EXACT = 1 << 53  # up to which float64 has each whole number
+
+
+def read_parquet(path: str | os.PathLike[str], columns: str | Sequence[str] | None = None) -> dict[str, np.ndarray]:
     """The columns of a Parquet file, or those named, by name. A loader takes the dictionary as it is.
 
-    A number that is missing is NaN; a column of lists of numbers, all of one length, has an axis more. Raises OSError where the
-    file can't be read, ValueError where it is no Parquet file or has no such column, ImportError without the package `pyarrow`.
+    A number that is missing is NaN; where that would round whole numbers (beyond 2⁵³), they are Python's and None is missing. A
+    column of lists of numbers, all of one length, has an axis more. Raises OSError where the file can't be read, ValueError where
+    it is no Parquet file, has no such column, or two of one name, ImportError without the package `pyarrow`.
     """
     library = _optional.load("pyarrow.parquet", purpose="reading Parquet files", extra="data")
     dataset = library.ParquetDataset(os.fspath(path))
     names = dataset.schema.names
-    missing = [name for name in columns or () if name not in names]
+    wanted = [columns] if isinstance(columns, str) else columns
+    missing = [name for name in wanted or () if name not in names]
     if missing:
         raise ValueError(
             f"read_parquet: {path} has no column {', '.join(missing)}; it has {', '.join(names)}{at_user()}"
         )
-    found = dataset.read(columns=None if columns is None else list(columns))
-    return {name: _stacked(np.asarray(found[name].to_numpy())) for name in found.column_names}
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"read_parquet: two columns of {path} have the name {twice!r}{at_user()}")
+    found = dataset.read(columns=None if wanted is None else list(wanted))
+    return {name: _stacked(_array_of(found[name])) for name in found.column_names}
+
+
+def _array_of(column: Any) -> np.ndarray:
+    """A column as an array: whole numbers beside missing ones as floats, if these are the same numbers."""
+    array = np.asarray(column.to_numpy())
+    if "int" in str(column.type) and array.dtype.kind == "f" and (np.abs(array) > EXACT).any():
+        return np.array(column.to_pylist(), object)
+    return array
 
 
 def _stacked(column: np.ndarray) -> np.ndarray:

@@ -68,6 +68,9 @@ def _columns(dataset: Any, collate_fn: Any) -> _Columns | None:
         return None if collate_fn is not None else _Columns(dataset.columns)
     several = isinstance(dataset, Mapping) or (isinstance(dataset, tuple) and all(map(_is_array, dataset)))
     if several or _is_array(dataset) or np.isscalar(dataset):
+        if isinstance(dataset, Mapping) and any([hasattr(x, "column_names") for x in dataset.values()]):
+            names = ", ".join(map(repr, dataset))
+            raise TypeError(f"DataLoader: a dictionary of data sets has no samples; give it one of {names}{at_user()}")
         if collate_fn is None:
             return _Columns(dataset)
         if isinstance(dataset, Mapping):
