@@ -303,7 +303,20 @@ def test_steps_that_are_remembered_differ_in_number_from_time_to_time():
         close(slope, ad.tensor((n + 1) * 1.001**n), 1e-12)
 
 
-@pytest.mark.parametrize("memory", [None, 100])
+def test_sections_that_are_remembered_differ_in_number_from_time_to_time():
+    """The loop remembers where the sections of as many steps as the last time begin; now there are more, as many, or fewer."""
+    f = ad.jit(
+        ad.value_and_grad(
+            lambda x, n: ad.while_loop(lambda c: c[1] < n, lambda c: (c[0] * x, c[1] + 1), (x, 0), memory=100)[0]
+        )
+    )
+    for n in (9000, 9000, 8999, 9001, 9050, 13_000, 13_000, 4500, 101, 100, 99, 5, 0, 9000, 9000, 70_000, 9000, 9000):
+        value, slope = f(ad.tensor(1.0001), ad.tensor(n))
+        close(value, ad.tensor(1.0001 ** (n + 1)), 1e-10)
+        close(slope, ad.tensor((n + 1) * 1.0001**n), 1e-10)
+
+
+@pytest.mark.parametrize("memory", [None, 100, 400])
 def test_a_reverse_pass_goes_on_from_what_the_loop_did(memory, monkeypatch):
     """Once a reverse pass has followed, a loop keeps its carries for the next one, or how many steps there were; it is asked for
     what it did with these very numbers, and what nobody asks for isn't kept again."""
@@ -337,10 +350,11 @@ def test_a_reverse_pass_goes_on_from_what_the_loop_did(memory, monkeypatch):
         steps.clear()
         assert [x.item() for x in both(ad.tensor(0.75))] == [x.item() for x in first[1]]
         assert sum(steps) == 3 * n
-    else:  # the reverse pass counts the steps itself where the loop isn't done before it
+    else:  # the reverse pass counts the steps itself where the loop isn't done before it, and runs to its sections' starts
         steps.clear()
         ad.jit(ad.grad(last))(ad.tensor(0.5)).item()
-        assert work == [sum(steps)] * 3
+        assert work == [n if memory == 400 else sum(steps)] * 3
+        assert memory == 100 or sum(steps) == n + n // 2
     made = []
     monkeypatch.setattr(repeat, "MOST_KEPT", 1 << 24)
     monkeypatch.setattr(repeat, "stack_of", lambda x, count: made.append(count) or running.stack_of(x, count))

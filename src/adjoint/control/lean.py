@@ -195,12 +195,13 @@ class Reversal:
         stacks = [x[part] for x in self.slices]
         self.carried, _ = run_loop(self.back.body, self.constants, self.carried, slices, stacks, order[::-1])
 
-    def go_back(self, state: Arrays, steps: range, free: int | None) -> None:
-        """Go back over these steps, given the carries before the first; `free` more may be remembered (None: all)."""
+    def go_back(self, state: Arrays, steps: range, free: int | None, starts: Starts | None = None) -> None:
+        """Go back over these steps, given the carries before the first, and before others if they are known; `free` more may be
+        remembered (None: all)."""
         if not state:  # no step depends on another
             self.backward([], steps)
             return
-        if free is not None and len(steps) > free and self.swept(state, steps, free):
+        if free is not None and len(steps) > free and self.swept(state, steps, free, starts):
             return
 
         def advance(state: Arrays, low: int, high: int) -> Arrays:
@@ -210,30 +211,30 @@ class Reversal:
             _, states = self.forward(at, steps[low:high], True)
             self.backward(states, steps[low:high])
 
-    def swept(self, state: Arrays, steps: range, free: int) -> bool:
+    def swept(self, state: Arrays, steps: range, free: int, known: Starts | None) -> bool:
         """Go back over these steps by native sweeps, if there are such: each within what its section's start leaves free."""
-        native = native_backend()
-        schedule = None if native is None else _sections(native, len(steps), free)
-        if schedule is None:
+        native, schedule = native_backend(), sections(len(steps), free)
+        if native is None or schedule is None:
             return False
         counts = (self.first, self.behind - self.first, len(steps), None)
         loops = [native_loop(self.going(keep), *counts) for keep in (False, True)]
         loops.append(native_loop(self.back.body, len(self.constants), len(self.carried), len(steps), None))
-        if None in loops or any([loop.may_stop for loop in loops]):
+        if None in loops or any([loop.may_stop or loop.memory for loop in loops]):  # none has memory of its own there
             return False
         length, piece = schedule
         parts = [steps[low : low + length] for low in range(0, len(steps), length)]
         starts = [state]
-        for part in parts[:-1]:
+        if known is not None and known.apart == length:
+            starts = known.states[: len(parts)]
+        for part in parts[len(starts) - 1 : -1]:
             starts.append(self.forward(starts[-1], part, False)[0])
         constants, back = (
             [np.ascontiguousarray(x) for x in given] for given in (self.arrays[: self.first], self.constants)
         )
         slices, u = ([np.ascontiguousarray(x) for x in given] for given in (self.arrays[self.behind :], self.u))
-        for part in reversed(parts):
-            self.carried = native.sweep(
-                loops, constants, starts.pop(), slices, back, self.carried, [*slices, *u], self.slices, part, piece
-            )
+        self.carried = native.sweep(
+            loops, constants, starts, slices, back, self.carried, [*slices, *u], self.slices, parts, piece
+        )
         return True
 
     def found(self) -> Arrays:
@@ -253,12 +254,13 @@ def _zeros(x: Any) -> Any:
     return np.zeros(x.shape, x.dtype)
 
 
-def _sections(native: Any, count: int, free: int) -> tuple[int, int] | None:
+def sections(count: int, free: int) -> tuple[int, int] | None:
     """How long sections of so many steps are, and the pieces of each: where a carry is remembered for each section but the
-    first, the others are enough for the pieces. None where they never are."""
-    for sections in range(1, free):
-        length = -(-count // sections)
-        piece = native.pieces_of(length, free + 1 - sections)
+    first, the others are enough for the pieces. None where they never are, or there is no native code."""
+    native = native_backend()
+    for number in range(1, free if native is not None else 0):
+        length = -(-count // number)
+        piece = native.pieces_of(length, free + 1 - number)
         if piece is not None and length <= STRETCH:
             return length, piece
     return None
@@ -300,6 +302,13 @@ def _first_part(count: int, slots: int) -> int:
     while comb(slots + times, slots) < count:
         times += 1
     return max(1, min(comb(slots + times - 1, slots), count - 1))
+
+
+class Starts(NamedTuple):
+    """The carries before every so many steps, from the first on."""
+
+    apart: int
+    states: list[Arrays]
 
 
 class Trail:

@@ -17,7 +17,7 @@ from adjoint import derive
 from adjoint.batch import Batch
 from adjoint.control.body import Body, as_arrays, close, for_examples, stand_in
 from adjoint.control.formal import record_transpose
-from adjoint.control.lean import Backward, Reversal, Trail, active_carries, record_loop_reverse
+from adjoint.control.lean import Backward, Reversal, Starts, Trail, active_carries, record_loop_reverse, sections
 from adjoint.control.running import UNKNOWN, Inside, native_loop, run_loop, stack_of
 from adjoint.derive import forward
 from adjoint.dtypes import int64
@@ -34,11 +34,13 @@ Pieces = list[tuple[list[Any], int]]
 
 class Walk(NamedTuple):
     """What a loop did: the bytes of what it was given, how many steps it took; while they are kept, the carries before each
-    step, stacked in pieces, and how many there are in each piece; whether its reverse pass came next, now or the last time."""
+    step, stacked in pieces, and how many there are in each piece, or those before some steps; whether its reverse pass came next,
+    now or the last time."""
 
     given: tuple[bytes, ...]
     steps: int
     pieces: Pieces | None
+    starts: Starts | None
     gone_back: bool
 
 
@@ -100,21 +102,46 @@ class Repeat:
 
     def run_forward(self, constants: Sequence[Any], state: list[Any]) -> tuple[list[Any], int]:
         """The carries after the last step; how many there were. A loop over single numbers notes what it did: if its reverse
-        pass came next the last time, and may remember all carries, they are kept for it."""
+        pass came next the last time, the carries are kept for it, all or those from which it will start."""
         if native_loop(self.body, self.constants, self.carries, UNKNOWN, self.condition) is None:
             return self.run(constants, state)
-        key, given, pieces = self.walked, _bytes([*constants, *state]), None
+        key, given, pieces, starts = self.walked, _bytes([*constants, *state]), None, None
         last: Walk | None = self.body.derived.get(key)
-        gone_back = last is not None and last.gone_back and last.pieces is None  # else nobody asked for those
+        asked = last is not None and last.pieces is None and last.starts is None  # for what was kept the last time
+        gone_back = last is not None and last.gone_back and asked
         count, ended = 0, False
         if gone_back and self.memory is None:
             pieces, state, ended = self.traced(constants, state, MOST_KEPT // max(self.nbytes, 1))
             count = sum([count for _, count in pieces])
+        elif gone_back and last is not None:
+            starts, state, count = self.by_sections(constants, state, last.steps)
+            ended = starts is not None
         if not ended:
             state, more = self.run(constants, state)
             count, pieces = count + more, None
-        self.body.derived[key] = Walk(given, count, pieces, gone_back)
+        self.body.derived[key] = Walk(given, count, pieces, starts, gone_back)
         return state, count
+
+    def by_sections(
+        self, constants: Sequence[Any], state: list[Any], steps: int
+    ) -> tuple[Starts | None, list[Any], int]:
+        """The carries before each section of a loop that takes about so many steps, the last carries, and how many steps there
+        were; no sections where their reverse pass has none, and they and the rest of the loop where it takes far more."""
+        schedule = None if self.memory is None or steps <= self.memory else sections(steps, self.memory)
+        if schedule is None:
+            return None, state, 0
+        starts, total = Starts(schedule[0], []), 0
+        while len(starts.states) * starts.apart <= steps:
+            starts.states.append(state)
+            state, count = self.run(constants, state, starts.apart)
+            total += count
+            if count < starts.apart:
+                break
+        else:
+            state, count = self.run(constants, state)
+            total += count
+        del starts.states[max(1, -(-total // starts.apart)) :]
+        return starts, state, total
 
     @property
     def walked(self) -> Any:
@@ -132,7 +159,7 @@ class Repeat:
         walk: Walk | None = self.body.derived.get(key)
         if walk is None or walk.given != _bytes(arrays):
             return None
-        self.body.derived[key] = Walk(walk.given, walk.steps, None, True)
+        self.body.derived[key] = Walk(walk.given, walk.steps, None, None, True)
         return walk
 
     def run_back(self, back: Backward, arrays: list[Any], u: list[Any]) -> list[Any]:
@@ -146,7 +173,7 @@ class Repeat:
             return walk.found()
         if native_loop(self.body, self.constants, self.carries, UNKNOWN, self.condition) is not None:
             count = self.run(constants, state)[1] if last is None else last.steps
-            walk.go_back(state, range(count), self.memory)
+            walk.go_back(state, range(count), self.memory, None if last is None else last.starts)
             return walk.found()
         trail, done, count = Trail(self.memory), 0, 1
         while count:

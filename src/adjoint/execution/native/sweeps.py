@@ -133,28 +133,28 @@ def pieces_of(count: int, slots: int) -> int | None:
 def sweep(
     loops: tuple[ScalarLoop, ScalarLoop, ScalarLoop],
     constants: Sequence[Any],
-    state: Sequence[Any],
+    starts: Sequence[Sequence[Any]],
     slices: Sequence[Any],
     back_constants: Sequence[Any],
     cotangents: Sequence[Any],
     back_slices: Sequence[Any],
     stacks: Sequence[Any],
-    steps: range,
+    parts: Sequence[range],
     piece: int,
 ) -> list[Any]:
-    """Go back over the steps; what the cotangents of the carries are before them.
+    """Go back over the parts of a loop, the last one first; what the cotangents of the carries are before the first.
 
     loops         forward; forward, with the carries before each step stacked; backward
-    constants, state, slices                 what goes forward, `state` before the first step
+    constants, starts, slices                what goes forward: `starts` has the carries before each part's first step
     back_constants, cotangents, back_slices  what goes back, the carries before each step apart, which are its first slices
     stacks        where the backward loop writes what it stacks
 
-    All are arrays in C order. Slices and stacks are whole; `steps` are the numbers of theirs.
+    All are arrays in C order. Slices and stacks are whole; `parts` have the numbers of theirs.
     """
     run, trace, back = loops
-    now = [np.array(x, order="C") for x in state]
+    now = [np.array(x, order="C") for x in starts[-1]]
     going = [np.array(x, order="C") for x in cotangents]
-    pieces = -(-len(steps) // piece)
+    pieces = -(-max(map(len, parts)) // piece)
     copies = [np.empty((pieces, *x.shape), x.dtype) for x in now]
     traced = [np.empty((piece, *x.shape), x.dtype) for x in now]
     run_table = run.table([*constants, *now, *slices, *now])
@@ -172,9 +172,13 @@ def sweep(
     ).reshape(-1, RELATIVE)
     copied = np.array([(address(x), address(y), x.nbytes) for x, y in zip(now, copies, strict=True)], np.int64)
     _, function = _function()
-    function(
+    given = (
         run.address, ctypes.addressof(run_table), trace.address, ctypes.addressof(trace_table), back.address,
         ctypes.addressof(back_table), address(relative), address(relative) + relative.nbytes, address(copied),
-        address(copied) + copied.nbytes, steps.start, steps.step, piece, len(steps),
+        address(copied) + copied.nbytes,
     )  # fmt: skip
+    for state, steps in zip(reversed(starts), reversed(parts), strict=True):
+        for x, value in zip(now, state, strict=True):
+            x[...] = value
+        function(*given, steps.start, steps.step, piece, len(steps))
     return going
