@@ -117,3 +117,22 @@ def test_two_threads_search_as_one(backends: Backend) -> None:
     np.testing.assert_array_equal(found[0][0], np.searchsorted(rows.numpy(), values.numpy()))
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("largest", [True, False])
+def test_the_first_of_an_order(dtype: str, largest: bool, backends: Backend) -> None:
+    """They are ranks like all of it, where lines are short."""
+    for shape, count, axis in (((65,), 65, -1), ((3, 40), 5, -1), ((30, 2, 5), 7, 0), ((4, 1), 1, 1), ((2, 64), 63, 1)):
+        f = ad.jit(lambda x, count=count, axis=axis: ad.topk(x, count, axis=axis, largest=largest))
+        x = ad.tensor(drawn(dtype, *shape))
+        results = []
+        for backend in ("numpy", "native"):
+            backends(backend)
+            results.append([y.numpy() for y in ad.jit(f)(x)])
+        for one, other in zip(*results, strict=True):
+            np.testing.assert_array_equal(one, other)
+        if dtype != "int8" and llvm.vector_bits() == 512 and x.dtype.itemsize * shape[axis] <= 512:
+            g = ad.jit(lambda x, f=f: f(x))
+            g(x)
+            assert "order" in kinds(g) and "numpy" not in kinds(g)
