@@ -8,8 +8,8 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -207,29 +207,37 @@ def test_interrupts_in_the_middle_leave_sound_values() -> None:
 # ---- long plans ------------------------------------------------------------------------------------------------------
 
 
-def test_compiling_takes_time_in_proportion_to_the_plan() -> None:
-    def seconds(length: int) -> float:
+def test_compiling_takes_work_in_proportion_to_the_plan() -> None:
+    def calls(length: int) -> int:
+        """How many of Python's functions are called."""
         x = ad.tensor(np.linspace(0, 1, 3000))
         y = x
         for k in range(length):
             y = y * (0.5 + k % 7 * 0.0625) + x
         c = canonicalize([y.node])
-        best = float("inf")
-        for _ in range(2):
-            plan = build(c, [c.number[y.node]], False)
-            start = time.perf_counter()
+        plan = build(c, [c.number[y.node]], False)
+        count = 0
+
+        def counted(frame: FrameType, event: str, argument: object) -> None:
+            nonlocal count
+            count += event == "call"
+
+        sys.setprofile(counted)
+        try:
             program = compile_nests(plan)
-            best = min(best, time.perf_counter() - start)
-            assert program is not None
+        finally:
+            sys.setprofile(None)
+        assert program is not None
         expected = np.linspace(0, 1, 3000)
         for k in range(length):
             expected = expected * (0.5 + k % 7 * 0.0625) + np.linspace(0, 1, 3000)
         (found,) = program.run([value_array(x) for x in c.leaves], [v for v, _ in c.numbers], True)
         np.testing.assert_allclose(found, expected.astype(found.dtype), 1e-3)
-        return best
+        return count
 
-    seconds(50)
-    assert seconds(800) < 12 * seconds(200)  # 4 if it were exactly so; 16 if quadratic
+    first = {length: calls(length) for length in (200, 800)}  # which write the kernels
+    again = {length: calls(length) for length in (200, 800)}
+    assert again[800] < 8 * again[200] and first[800] < 8 * first[200]  # 4 if it were exactly so; 16 if quadratic
 
 
 FORKS_WHILE_COMPILING = """
