@@ -87,22 +87,25 @@ def _are_equal(a: Numbers, b: Numbers) -> bool:
 def _put_together(
     parts: list[tuple[Part, Part]], first: Numbers, second: Numbers, more: int
 ) -> tuple[Numbers, list[Loop]]:
-    cases: list[Array] = []
-    operands: list[Array] = []
+    counts = [times + more * grown for (_, _, _, times, grown), _ in parts]
+    total = sum([len(pair[0][0]) * times for pair, times in zip(parts, counts, strict=True)])
+    cases, operands = np.empty(total, first.case.dtype), np.empty((total, 3), first.operands.dtype)
     loops: list[Loop] = []
     at = 0
-    for (case, reads, stride, times, grown), (_, later, _, _, _) in parts:
-        times += more * grown
-        there = reads + more * (later - reads)
+    for ((case, reads, stride, _, _), (_, later, _, _, _)), times in zip(parts, counts, strict=True):
         if len(case) and (times > 1 or stride.any()):
             loops.append(Loop(at, len(case), times))
-        whole = there + np.arange(times)[:, None, None] * stride
-        cases.append(np.tile(case, times))
-        operands.append(whole.reshape(-1, 3))
-        at += len(case) * times
+        behind = at + len(case) * times
+        cases[at:behind].reshape(times, len(case))[:] = case
+        whole = operands[at:behind].reshape(
+            times, len(case), 3
+        )  # written where it stays: it may be a hundred megabytes
+        np.multiply(np.arange(times, dtype=operands.dtype)[:, None, None], stride, out=whole)
+        whole += reads + more * (later - reads)
+        at = behind
     outputs = [
         (shape, dtype, cells + more * (later - cells))
         for (shape, dtype, cells), (_, _, later) in zip(first.outputs, second.outputs, strict=True)
     ]
-    found = first._replace(case=np.concatenate(cases), operands=np.concatenate(operands), outputs=outputs)
+    found = first._replace(case=cases, operands=operands, outputs=outputs)
     return found, loops
