@@ -47,20 +47,32 @@ Rule = Callable[[Step, Part, Sequence[Shape]], "Needed | None"]
 def restricted(plan: Plan) -> Plan:
     """The plan in which steps compute the part of their results that is read; itself where all is. The given plan stays as it
     is."""
-    if plan.ordered or not any([step.op is SLICE for step in plan.steps]):
-        return plan
-    producers = {step.output: step for step in plan.steps}
-    if not any([_may_gain(step, producers) for step in plan.steps if step.op is SLICE]):
+    if plan.ordered or not _begins(plan):
         return plan
     found = _Restriction(plan)
     found.ask()
     return found.plan_made() if found.gains else plan
 
 
-def _may_gain(step: Step, producers: dict[int, Step]) -> bool:
-    """Whether a slice takes a small part of what a step computes that has a rule, or hands on."""
-    before = producers.get(step.inputs[0])
-    return before is not None and _rule_of(before.op) is not None and _taken(step, before.type.shape) is not None
+def _begins(plan: Plan) -> bool:
+    """Whether there is an array of which all readers are slices that take the same small part, and whose step has a rule: where
+    there is none, as in most plans, all is needed whole."""
+    slices = [step for step in plan.steps if step.op is SLICE]
+    sources = {step.inputs[0] for step in slices}.difference([slot for _, _, slot, _ in plan.outputs])
+    if not sources:
+        return False
+    types = {step.output: step.type for step in plan.steps if step.output in sources and _rule_of(step.op) is not None}
+    parts: dict[int, Part | None] = {}
+    for step in slices:
+        slot = step.inputs[0]
+        if slot in types:
+            taken = _taken(step, types[slot].shape)
+            parts[slot] = taken if slot not in parts or parts[slot] == taken else None
+    left = {slot for slot, taken in parts.items() if taken is not None}
+    for step in plan.steps if left else ():
+        if step.op is not SLICE and not left.isdisjoint(step.inputs):
+            left.difference_update(step.inputs)
+    return bool(left)
 
 
 def _taken(step: Step, shape: Shape) -> Part | None:
