@@ -59,6 +59,16 @@ def _of_array(name: str, place: int, kind: str = "ptr") -> str:
 """
 
 
+def _array(other: str) -> str:
+    """Lines that take the object at %array.at, and go to `reading` if it is one of NumPy's arrays, else elsewhere."""
+    return f"""  %array = load ptr, ptr %array.at
+  %type.at = getelementptr i8, ptr %array, i64 {_type}
+  %type = load ptr, ptr %type.at
+  %is.array = icmp eq ptr %type, %class
+  br i1 %is.array, label %reading, label %{other}
+reading:"""
+
+
 TEXT = f"""{LOOP}
 define ptr @$enter(ptr %self, ptr %given) #0 {{
 entry:
@@ -169,12 +179,7 @@ next:
   br i1 %is.end, label %end, label %looking
 looking:
   %array.at = getelementptr ptr, ptr %items, i64 %k
-  %array = load ptr, ptr %array.at
-  %type.at = getelementptr i8, ptr %array, i64 {_type}
-  %type = load ptr, ptr %type.at
-  %is.array = icmp eq ptr %type, %class
-  br i1 %is.array, label %reading, label %end
-reading:
+{_array("end")}
 {_of_array("base", 32)}{_of_array("flags", _flags - _data, "i32")}
   %writeable = and i32 %flags, {WRITEABLE}
   %is.writeable = icmp ne i32 %writeable, 0
@@ -199,12 +204,7 @@ define ptr @$freeze(ptr %self, ptr %given) #0 {{
 entry:
 {_fields(FREEZE)}
   %array.at = getelementptr i8, ptr %given, i64 {_items + 8}
-  %array = load ptr, ptr %array.at
-  %type.at = getelementptr i8, ptr %array, i64 {_type}
-  %type = load ptr, ptr %type.at
-  %is.array = icmp eq ptr %type, %class
-  br i1 %is.array, label %reading, label %failed
-reading:
+{_array("failed")}
 {_of_array("data", 0)}{_of_array("axes", 8, "i32")}{_of_array("shape", 16)}{_of_array("strides", 24)}{_of_array("dtype", 40)}
   call void %count(ptr %dtype)
   %view = call ptr %new(ptr %class, ptr %dtype, i32 %axes, ptr %shape, ptr %strides, ptr %data, i32 0, ptr null)
