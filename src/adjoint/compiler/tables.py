@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -310,17 +310,29 @@ class Inputs:
         if whole:
             with e.loop("0", stop, e.lanes) as i:
                 body(i)
-        if not occurs(rest):
-            return
-        if count <= self.literal:
-            with e.masked(mask_of(rest, e.lanes)):
+        if occurs(rest):
+            own = ("the unit's", len(self.arguments.numbers)) if role is None else (role, "rest")
+            with self.left_over(rest, count, own):
                 body(stop)
-            return
-        left = self.number(rest, None if role is None else (role, "rest"), count)
-        with self.at_the_beginning():
-            mask = e.below(left)
-        with e.when(e.test("ne", left, 0)), e.masked(mask):
-            body(stop)
+
+    @contextmanager
+    def left_over(self, rest: int, count: int, role: Any) -> Iterator[None]:
+        """Compute what whole vectors of so many elements leave over: under a mask, and where they leave nothing not at all."""
+        e, mask = self.e, self.mask(rest, count, role)
+        left = None if count <= self.literal else e.test("ne", self.number(rest, role, LARGE), 0)
+        with nullcontext() if left is None else e.when(left), e.masked(mask):
+            yield
+
+    def mask(self, rest: int, count: int, role: Any) -> str:
+        """The mask of the last vector of so many elements, of which the rest counts."""
+        if count <= self.literal:
+            return mask_of(rest, self.e.lanes)
+        found = self.names.get(("mask", role))
+        if found is None:
+            left = self.number(rest, role, LARGE)
+            with self.at_the_beginning():
+                found = self.names["mask", role] = self.e.below(left)
+        return found
 
 
 class UnitWriter:

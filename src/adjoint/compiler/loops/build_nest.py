@@ -170,7 +170,7 @@ class NestWriter(NestValues):
         e, last = self.e, self.inner[-1]
         for k in range(count):
             self.indices[last.axis], self.values, e.known = str(k * e.lanes), {}, {}
-            e.mask = self.mask_of(last.size % e.lanes, last) if last.size < (k + 1) * e.lanes else None
+            e.mask = self.inputs.mask(last.size % e.lanes, last.size, "rest") if last.size < (k + 1) * e.lanes else None
             yield k
         e.mask, e.known = None, {}
         del self.indices[last.axis]

@@ -6,7 +6,7 @@ from typing import Any
 
 from adjoint.compiler.excerpts import Excerpt
 from adjoint.compiler.fuse.kinds import Nest, View
-from adjoint.compiler.loops.build import BYTES, ELEMENT, Emitter, Value, mask_of
+from adjoint.compiler.loops.build import BYTES, ELEMENT, Emitter, Value
 from adjoint.compiler.loops.division import Divisor, divisor, quotient
 from adjoint.compiler.loops.formulas import computed, scaled_plainly
 from adjoint.compiler.schedule.nests import Dimension, NestPlan, Strides
@@ -114,17 +114,6 @@ class NestValues(NestPlan):
         by = self.number(stride, ("stride", strides, axis), abs(stride))
         term = i if stride == 1 else e.index("mul nsw", i, by)
         return term if start == "0" else e.index("add nsw", start, term)
-
-    def mask_of(self, rest: int, vector: Dimension) -> str:
-        """The mask of the last vector, of which so many lanes count."""
-        if vector.size <= self.tuning.literal:
-            return mask_of(rest, self.e.lanes)
-        found = self.pointers.get("mask")
-        if found is None:
-            count = self.number(rest, "rest", LARGE)
-            with self.inputs.at_the_beginning():
-                found = self.pointers["mask"] = self.e.below(count)
-        return found
 
     def kept_at(self, slot: int) -> tuple[Any, Strides]:
         """Where an element-level slot is kept: its array, or scratch space of one row."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from adjoint.compiler.extents import occurs
 from adjoint.compiler.fuse.kinds import View
 from adjoint.compiler.loops.accumulation import Accumulator
-from adjoint.compiler.tables import LARGE
 
 if TYPE_CHECKING:
     from adjoint.compiler.loops.build_nest import NestWriter
@@ -126,13 +124,9 @@ class VectorLoop:
 
     def remainder(self, whole: int, rest: int) -> None:
         """What is left behind the whole vectors."""
-        nest, e = self.nest, self.e
-        if not occurs(rest):
-            return
-        literal = self.vector.size <= nest.tuning.literal
-        left = nullcontext() if literal else e.when(e.test("ne", nest.number(rest, "rest", LARGE), 0))
-        with left, e.masked(nest.mask_of(rest, self.vector)):
-            self.body(nest.number(whole * e.lanes, "whole", self.vector.size), 0)
+        if occurs(rest):
+            with self.nest.inputs.left_over(rest, self.vector.size, "rest"):
+                self.body(self.nest.number(whole * self.e.lanes, "whole", self.vector.size), 0)
 
     def body(self, i: str, copy: int) -> None:
         """One vector, of each of the rows that are gone through together."""
