@@ -105,6 +105,15 @@ class Bound:
         return self.value
 
 
+DATABASES: list[sqlite3.Connection] = []  # that are open
+
+
+def opened() -> sqlite3.Connection:
+    """A database in memory, which whoever runs the case closes."""
+    DATABASES.append(sqlite3.connect(":memory:"))
+    return DATABASES[-1]
+
+
 class Labelled:
     """What names its rows, as pandas does."""
 
@@ -192,6 +201,6 @@ case(
 )
 case("raises: SimpleQueue", lambda: filled(queue.SimpleQueue), lambda q: float(q.qsize()), lambda q, k: q.put(1.0))
 case("raises: lock", threading.Lock, lambda lock: float(lock.locked()), lambda lock, k: lock.acquire(blocking=False))
-case("raises: database", lambda: sqlite3.connect(":memory:"), lambda d: float(d.execute("select 1").fetchone()[0]),
+case("raises: database", opened, lambda d: float(d.execute("select 1").fetchone()[0]),
      lambda d, k: None)  # fmt: skip
 case("raises: large memory", lambda: memoryview(bytearray(1 << 17)), lambda v: float(v[0]), lambda v, k: put(v, 0, 9))

@@ -39,6 +39,9 @@ def played(case, jit):
             results.append([x.numpy().copy() if isinstance(x, ad.Tensor) else np.array(x) for x in leaves])
     except Exception as error:
         return results, error
+    finally:
+        while mutations_of_others.DATABASES:
+            mutations_of_others.DATABASES.pop().close()
     return results, None
 
 

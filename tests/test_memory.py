@@ -194,8 +194,10 @@ def test_a_training_loop_of_10_000_steps_stays_small(step: Callable[[ad.Tensor],
             step(w)
         assert np.isfinite(total.item())
 
-    first, second = blocks_of(train, 20, 50), blocks_of(train, 20, steps)
-    assert second < first + 5_000
+    few = blocks_of(train, 20, 50)
+    first, second = blocks_of(train, 20, steps), blocks_of(train, 20, steps)
+    assert second < first + 5_000  # a plan of the steps that are evaluated together may come to stay
+    assert first < few + 100_000
     equal(w, np.linalg.lstsq(x.numpy(), y.numpy(), rcond=None)[0], 1e-2)
 
 
