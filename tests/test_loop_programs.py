@@ -254,6 +254,11 @@ def side_by_side() -> list[ad.Tensor]:
     return [x / y]
 
 
+def streamed() -> list[ad.Tensor]:
+    x, y = variables((1, 320), (19, 1))
+    return [x / y, x * y + 1]
+
+
 def products() -> list[ad.Tensor]:
     a, b, c = variables((7, 12), (12, 19), (12, 6))
     row, matrix = variables((1, 203), (9, 203))
@@ -374,6 +379,7 @@ KINDS: dict[str, tuple[Callable[[], list[ad.Tensor]], dict[str, Any], Any]] = {
     "long sums": (long_sums, {"block": 4}, Nest),
     "totals of chunks": (totals, {"shared_from": 1, "chunk": 64}, Nest),
     "rows side by side": (side_by_side, {"jammed_from": 1}, Nest),
+    "rows past the caches": (streamed, {"jammed_from": 1, "streamed_from": 1}, Nest),
     "products": (products, {"packed_from": 4, "packed_from_if_short": 4, "joined_from": 1}, Product),
     "packed in parts": (
         products,

@@ -755,3 +755,14 @@ def test_quotients_rounded_down_are_numpys(name: str, dtype: str) -> None:
     np.testing.assert_array_equal(found, expected)
     some = ~np.isnan(expected)  # whose sign says nothing
     np.testing.assert_array_equal(np.signbit(found[some]), np.signbit(expected[some]))
+
+def test_what_is_streamed_past_the_caches() -> None:
+    """The same bits, whether rows are whole lines of the caches or not, by code that serves both."""
+    with tuned(jammed_from=1, streamed_from=1):
+        for dtype in ("float32", "float64"):
+            outer = ad.jit(lambda x, y: (x * y, x * y + 1))
+            for rows, columns in ((19, 320), (16, 1024), (19, 321), (40, 320), (23, 328), (19, 1000)):
+                x, y = np.linspace(-1, 3, columns, dtype=dtype), np.linspace(2, 5, rows, dtype=dtype)[:, None]
+                product, _ = outer(ad.tensor(x), ad.tensor(y))
+                np.testing.assert_array_equal(product.numpy(), x * y)
+        assert "(streamed)" in str(ad.execution.explain(ad.tensor(x[:960]) * ad.tensor(y), stage="loops"))

@@ -340,6 +340,12 @@ class Emitter:
         self.body.append(L.Both(to, a, b))
         return to
 
+    def aligned(self, pointer: str) -> str:
+        """Whether an array begins where a line of the caches does."""
+        to = self.fresh()
+        self.body.append(L.Aligned(to, pointer))
+        return to
+
     def apart(self, a: str, b: str) -> str:
         """Whether two pointers differ."""
         to = self.fresh()
@@ -421,12 +427,12 @@ class Emitter:
         self.body.append(_new(L.Load, (to, pointer, offset, dtype, self.lanes, stride, self.mask)))
         return Value(to, dtype)
 
-    def store(self, a: Any, pointer: str, offset: str, stride: int | str = 1) -> None:
-        """The vector at a stride from an offset, lanes under the mask only."""
+    def store(self, a: Any, pointer: str, offset: str, stride: int | str = 1, streamed: bool = False) -> None:
+        """The vector at a stride from an offset, lanes under the mask only; past the caches if it is `streamed`."""
         if isinstance(a, Complex):
             self.store_complex(a, pointer, offset, stride)
             return
-        self.body.append(_new(L.Store, (a.name, pointer, offset, a.dtype, self.lanes, stride, self.mask)))
+        self.body.append(_new(L.Store, (a.name, pointer, offset, a.dtype, self.lanes, stride, self.mask, streamed)))
 
     def store_scalar(self, a: Any, pointer: str, offset: str) -> None:
         """The first element."""
@@ -448,6 +454,10 @@ class Emitter:
         to = self.fresh()
         self.body.append(L.Multiples(to, self.lanes, number))
         return to
+
+    def fence(self) -> None:
+        """Let other threads see what was streamed."""
+        self.body.append(L.Fence())
 
     def prefetch(self, pointer: str) -> None:
         """Bring a line of memory into the caches, if the address is one."""

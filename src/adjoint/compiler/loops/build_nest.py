@@ -30,9 +30,7 @@ class NestWriter(NestValues):
 
     def write(self) -> L.Function:
         e, scaled = self.e, self.scaled_by_number()
-        if len(scaled) < SCALED:
-            self.loops()
-        else:  # the same loops twice: see `formulas.scaled_plainly`
+        if len(scaled) >= SCALED:  # the same loops twice: see `formulas.scaled_plainly`
             factors = dict.fromkeys([self.producer[slot].inputs[k] for slot, k in scaled.items()])
             plain = [is_plain(e, self.uniform(self.outside(i), self.excerpt.dtypes[i])) for i in factors]
             ordinary = functools.reduce(e.both, plain)
@@ -40,6 +38,20 @@ class NestWriter(NestValues):
                 self.row_values, self.values, self.divisors, e.known = {}, {}, {}, {}
                 with e.when_any(condition):
                     self.loops()
+        elif self.streamed:  # twice as well: arrays may begin anywhere, and the code may serve rows of other lengths
+            aligned = e.test("eq", e.index("and", self.extent_of(self.inner[-1]), e.lanes - 1), 0)
+            for slot in self.streamed:
+                aligned = e.all_of(aligned, e.aligned(self.pointer(slot)))
+            with e.when(aligned):
+                self.streaming = self.streamed
+                self.loops()
+                e.fence()
+            with e.when(e.test("eq", e.choose(aligned, "1", "0"), 0)):
+                self.streaming = []
+                self.row_values, self.values, self.divisors, e.known = {}, {}, {}, {}
+                self.loops()
+        else:
+            self.loops()
         return self.inputs.function("nest", NEST, True)
 
     def scaled_by_number(self) -> dict[int, int]:
@@ -235,7 +247,7 @@ class NestWriter(NestValues):
         for kind, slot, value in done:
             if kind != "reduce":
                 key, strides = self.kept_at(slot)
-                e.store(value, self.pointer(key), self.offset(0, strides))
+                e.store(value, self.pointer(key), self.offset(0, strides), streamed=slot in self.streaming)
             elif slot in running:
                 running[slot].add(e, value, copy)
             else:

@@ -168,6 +168,7 @@ RULES: Mapping[type, Any] = {
     L.Index: lambda s: ([(s.a, NUMBER)] + ([(s.b, NUMBER)] if s.op not in ("trunc", "sext") else []), NUMBER),
     L.Test: lambda s: ([(s.a, NUMBER), (s.b, NUMBER)], CONDITION),
     L.Both: lambda s: ([(s.a, CONDITION), (s.b, CONDITION)], CONDITION),
+    L.Aligned: lambda s: ([(s.pointer, POINTER)], CONDITION),
     L.Apart: lambda s: ([(s.a, POINTER), (s.b, POINTER)], CONDITION),
     L.Choose: lambda s: ([(s.condition, CONDITION), (s.a, NUMBER), (s.b, NUMBER)], NUMBER),
     L.Argument: lambda s: (_position(s), NUMBER),
@@ -192,5 +193,6 @@ RULES: Mapping[type, Any] = {
     L.Single: lambda s: ([(s.pointer, POINTER), (s.offset, NUMBER)], vector(s.dtype, s.lanes)),
     L.Store: lambda s: ([(s.value, vector(s.dtype, s.lanes)), *_memory(s)], None),
     L.StoreFirst: lambda s: ([(s.value, vector(s.dtype, s.lanes)), (s.pointer, POINTER), (s.offset, NUMBER)], None),
+    L.Fence: lambda s: ([], None),
     L.Prefetch: lambda s: ([(s.pointer, POINTER)], None),
 }

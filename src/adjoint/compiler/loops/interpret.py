@@ -152,6 +152,10 @@ def _both(run: Run, env: dict[str, Any], s: L.Both) -> None:
     env[s.to] = env[s.a] and env[s.b]
 
 
+def _aligned(run: Run, env: dict[str, Any], s: L.Aligned) -> None:
+    env[s.to] = True
+
+
 def _apart(run: Run, env: dict[str, Any], s: L.Apart) -> None:
     a, b = env[s.a], env[s.b]
     env[s.to] = a.memory is not b.memory or a.offset != b.offset
@@ -305,6 +309,8 @@ def _single(run: Run, env: dict[str, Any], s: L.Single) -> None:
 
 def _store(run: Run, env: dict[str, Any], s: L.Store) -> None:
     on = run.mask(env, s.mask, s.lanes)
+    if s.streamed and run.number(env, s.offset) % s.lanes:
+        raise AssertionError("what is streamed begins amid a line of the caches")
     _write(env[s.pointer], s.dtype, _offsets(run, env, s)[on], run.vector(env, s.value, s.dtype, s.lanes)[on])
 
 
@@ -370,5 +376,5 @@ RUN: Mapping[type, Callable[[Run, dict[str, Any], Any], None]] = {
     L.First: _first, L.Shuffle: _shuffle, L.Below: _below, L.Multiples: _multiples, L.AnyLane: _any_lane,
     L.Library: _library, L.Load: _load, L.Single: _single, L.Store: _store, L.StoreFirst: _store_first,
     L.Prefetch: _nothing, L.Variable: _nothing, L.Get: _get, L.Set: _set, L.For: _for, L.When: _when, L.Call: _call,
-    L.Apart: _apart, L.Repeat: _repeat, L.Leave: _leave,
+    L.Aligned: _aligned, L.Apart: _apart, L.Fence: _nothing, L.Repeat: _repeat, L.Leave: _leave,
 }  # fmt: skip

@@ -54,6 +54,13 @@ class Both(NamedTuple):
     b: str
 
 
+class Aligned(NamedTuple):
+    """Whether an array begins where a line of the caches does."""
+
+    to: str
+    pointer: str
+
+
 class Apart(NamedTuple):
     """Whether two pointers differ."""
 
@@ -236,7 +243,8 @@ class Single(NamedTuple):
 
 
 class Store(NamedTuple):
-    """Write a vector, as `Load` reads one; lanes under the mask only."""
+    """Write a vector, as `Load` reads one; lanes under the mask only. What is `streamed` goes to memory past the caches, and
+    must begin at a multiple of its size, up to a line of the caches."""
 
     value: str
     pointer: str
@@ -245,6 +253,7 @@ class Store(NamedTuple):
     lanes: int
     stride: Any
     mask: str | None
+    streamed: bool = False
 
 
 class StoreFirst(NamedTuple):
@@ -255,6 +264,10 @@ class StoreFirst(NamedTuple):
     offset: str
     dtype: str
     lanes: int
+
+
+class Fence(NamedTuple):
+    """What was streamed can be seen by other threads from here on."""
 
 
 class Prefetch(NamedTuple):

@@ -37,6 +37,7 @@ class NestValues(NestPlan):
         self.pitches: dict[View, str] = {}  # of what was turned
         self.turned_row = ""  # which of those that were turned together
         self.amid = False  # whether the vectors that are written touch no bound
+        self.streaming: list[int] = []  # what goes past the caches where the code is
         self.plainly: set[int] = set()  # the products by numbers that are known to be ordinary where the code is
 
     def restart(self, lanes: int) -> Emitter:

@@ -267,6 +267,11 @@ def _both(w: Writing, s: L.Both) -> None:
     w.let(s.to, Text(f"{a.text} and {b.text}", "test"))
 
 
+def _aligned(w: Writing, s: L.Aligned) -> None:
+    array, start, _ = w.place(s.pointer)
+    w.let(s.to, Text(f"{array}[{start.text}] begins a line of the caches", "test"))
+
+
 def _apart(w: Writing, s: L.Apart) -> None:
     (a, at, _), (b, after, _) = w.place(s.a), w.place(s.b)
     w.let(s.to, Text(f"{a}[{at.text}] and {b}[{after.text}] lie apart", "test"))
@@ -397,7 +402,11 @@ def _single(w: Writing, s: L.Single) -> None:
 def _store(w: Writing, s: L.Store) -> None:
     value, where = w.of(s.value), w.element(s.pointer, s.offset, s.lanes, s.stride, s.mask)
     w.settle(MEMORY)
-    w.out(f"{where.text} = {value.text}")
+    w.out(f"{where.text} = {value.text}{'  (streamed)' if s.streamed else ''}")
+
+
+def _fence(w: Writing, s: L.Fence) -> None:
+    w.out("fence")
 
 
 def _store_first(w: Writing, s: L.StoreFirst) -> None:
@@ -494,5 +503,5 @@ WRITE: Mapping[type, Callable[[Writing, Any], None]] = {
     L.First: _first, L.Shuffle: _shuffle, L.Below: _below, L.Multiples: _multiples, L.AnyLane: _any_lane,
     L.Library: _library, L.Load: _load, L.Single: _single, L.Store: _store, L.StoreFirst: _store_first,
     L.Prefetch: _prefetch, L.Variable: _variable, L.Get: _get, L.Set: _set, L.For: _for, L.When: _when, L.Call: _call,
-    L.Apart: _apart, L.Repeat: _repeat, L.Leave: _leave,
+    L.Aligned: _aligned, L.Apart: _apart, L.Fence: _fence, L.Repeat: _repeat, L.Leave: _leave,
 }  # fmt: skip

@@ -13,6 +13,7 @@ from adjoint.compiler.targets.target import tuning
 from adjoint.shapes import Shape, contiguous, size_of
 
 Strides = tuple[int, ...]
+STREAMED = ("float32", "float64", "int32", "int64")
 
 
 class Dimension(NamedTuple):
@@ -31,6 +32,7 @@ class NestPlan:
         self.nest = nest
         self.tuning = tuning()
         self.block = self.tuning.block
+        self.bits = bits
         self.producer = {step.output: step for step in nest.steps}
         self.plan_passes()
         self.dimensions(nest.split)
@@ -210,6 +212,7 @@ class NestPlan:
         if self.turned and len(self.outer) == 1:
             self.step = -(-self.step // self.turned_rows) * self.turned_rows
         self.set_chunks(self.step)
+        self.streamed = self.may_stream()
         self.columns = self.rows_in_registers()
 
     def rows_in_registers(self) -> int:
@@ -268,6 +271,15 @@ class NestPlan:
             return False
         sizes = [BYTES[self.excerpt.dtypes[slot]] for slot in nest.stored]
         return bool(sizes) and self.inner[-1].size * min(sizes) >= self.tuning.jammed_row and self.excerpt.writes_much
+
+    def may_stream(self) -> list[int]:
+        """What goes to memory past the caches: nearly all that the nest does is write, and more than they keep until somebody
+        reads it. So no line is read first only to be overwritten. Vectors must lie in whole lines."""
+        nest, dtypes = self.nest, self.excerpt.dtypes
+        found = [s for s in nest.stored if dtypes[s] in STREAMED and self.lanes * BYTES[dtypes[s]] * 8 >= self.bits]
+        written = size_of(nest.domain) * sum([BYTES[dtypes[slot]] for slot in nest.stored])
+        may = self.jammed and self.inner[-1].size % self.lanes == 0 and written >= self.tuning.streamed_from
+        return found if may else []
 
     @property
     def time(self) -> float:

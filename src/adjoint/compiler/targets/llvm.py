@@ -100,6 +100,13 @@ def _both(r: Rendering, s: L.Both) -> None:
     r.lines.append(f"  {s.to} = and i1 {s.a}, {s.b}")
 
 
+def _aligned(r: Rendering, s: L.Aligned) -> None:
+    r.lines += [
+        f"  {s.to}.address = ptrtoint ptr {s.pointer} to i64", f"  {s.to}.rest = and i64 {s.to}.address, {LINE - 1}",
+        f"  {s.to} = icmp eq i64 {s.to}.rest, 0",
+    ]  # fmt: skip
+
+
 def _apart(r: Rendering, s: L.Apart) -> None:
     r.lines.append(f"  {s.to} = icmp ne ptr {s.a}, {s.b}")
 
@@ -337,6 +344,7 @@ def _single(r: Rendering, s: L.Single) -> None:
 
 
 _MADE = "%stored"
+LINE = 64  # bytes of a line of the caches, at least
 
 
 def _stored(r: Rendering, s: Any) -> tuple[str, str, str, str]:
@@ -354,7 +362,8 @@ def _store(r: Rendering, s: L.Store) -> None:
     lanes, size = s.lanes, ITEMSIZE[dtype]
     kind = f"<{lanes} x {ELEMENT[dtype]}>"
     if s.stride == 1 and s.mask is None:
-        r.lines.append(f"  store {kind} {value}, ptr {where}, align {size}")
+        how = f"align {min(lanes * size, LINE)}, !nontemporal !{{i32 1}}" if s.streamed else f"align {size}"
+        r.lines.append(f"  store {kind} {value}, ptr {where}, {how}")
         return
     masks, chosen = f"<{lanes} x i1>", s.mask or "splat (i1 true)"
     if s.stride == 1:
@@ -371,6 +380,14 @@ def _store_first(r: Rendering, s: L.StoreFirst) -> None:
     name, where, value, dtype = _stored(r, s)
     r.out(f"{name}.first = extractelement {vector(dtype, s.lanes)} {value}, i64 0")
     r.out(f"store {ELEMENT[dtype]} {name}.first, ptr {where}")
+
+
+def _fence(r: Rendering, s: L.Fence) -> None:
+    if llvm.triple().startswith("x86"):  # of which a release alone lets such stores pass
+        r.declarations.add("declare void @llvm.x86.sse.sfence()")
+        r.out("call void @llvm.x86.sse.sfence()")
+    else:
+        r.out("fence release")
 
 
 def _prefetch(r: Rendering, s: L.Prefetch) -> None:
@@ -453,7 +470,7 @@ RENDER: dict[type, Any] = {
     L.First: _first, L.Shuffle: _shuffle, L.Below: _below, L.Multiples: _multiples, L.AnyLane: _any_lane,
     L.Library: _library, L.Load: _load, L.Single: _single, L.Store: _store, L.StoreFirst: _store_first,
     L.Prefetch: _prefetch, L.Variable: _variable, L.Get: _get, L.Set: _set, L.For: _for, L.When: _when, L.Call: _call,
-    L.Apart: _apart, L.Repeat: _repeat, L.Leave: _leave,
+    L.Aligned: _aligned, L.Apart: _apart, L.Fence: _fence, L.Repeat: _repeat, L.Leave: _leave,
 }  # fmt: skip
 
 

@@ -42,6 +42,7 @@ class Tuning(NamedTuple):
     )
     jammed: int = 8  # rows written side by side: so many pages at once a processor fetches ahead of the stores
     jammed_from: int = 1 << 21  # bytes written by a nest: less stays in the cache nearest to it
+    streamed_from: int = 1 << 24  # bytes written by such a nest, from which they go to memory past the caches
     most_jammed: int = 96  # steps written out in all
     jammed_row: int = 1 << 10  # bytes of a row: with shorter ones the rows would share their pages
     turned_bytes: int = 64  # of what lies across rows are turned at a time: as many rows as share a cache line
