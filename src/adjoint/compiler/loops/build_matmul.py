@@ -94,11 +94,12 @@ class TiledWriter(BatchWriter):
         self.gathers = gathers(product)
         self.deep = is_deep(product) and (self.packs or self.gathers)
         block = min(self.k, self.tuning.sums) if self.deep else self.k
-        self.depth = -(-block // self.lanes) * self.lanes  # of what is packed
+        packed = block if self.batch else self.k  # at a time: of one matrix all, for all ranges
+        self.depth = -(-packed // self.lanes) * self.lanes
         size = self.depth * -(-self.m // self.lanes) * self.lanes * self.itemsize
         # where B is packed once for all ranges, and for other products that read it so
         self.right: Shared | None = None
-        if self.packs and not self.batch and not self.deep:
+        if self.packs and not self.batch:
             purpose = arguments.packed.get(self.b)
             if purpose is None:
                 purpose = self.packs_for_all = arguments.packed[self.b] = f"packed for {name}"
@@ -172,7 +173,7 @@ class TiledWriter(BatchWriter):
         left, right = self.number(self.a.strides[-1], "a step"), self.number(self.b.strides[-2], "b row")
 
         def block(at: str, k: int, again: str) -> None:
-            self.block(self.move(a, e.times(at, left)), self.move(b, e.times(at, right)), result, rows, k, again)
+            self.block(self.move(a, e.times(at, left)), self.move(b, e.times(at, right)), result, rows, k, again, at)
 
         blocks, rest = divmod(self.k, self.tuning.sums)
         whole = self.number(blocks * self.tuning.sums, "whole blocks")
@@ -182,10 +183,11 @@ class TiledWriter(BatchWriter):
             with self.within("last sums"):
                 block(whole, rest, "true")
 
-    def block(self, a: str, b: str, result: str, rows: int, k: int, again: str) -> None:
-        """The sums over some k, or these added to the result."""
+    def block(self, a: str, b: str, result: str, rows: int, k: int, again: str, at: str = "0") -> None:
+        """The sums over some k from `at` on, or these added to the result."""
+        self.skipped = "0"
         if self.right is not None:
-            b = self.pointer(self.right)
+            b, self.skipped = self.pointer(self.right), at
         elif self.packs:
             place = self.own(self.place, "place of B")
             self.pack(b, place, k)
@@ -246,7 +248,7 @@ class TiledWriter(BatchWriter):
         self.go_through(self.kernel("tiles"), items, (
             ("ptr", a), ("ptr", b), ("ptr", result), ("i64", number(self.depth, "depth") if self.packs else "1"),
             ("i64", number(self.m, "m")), ("i64", self.varying(k, "k")), ("i64", self.varying(sums, "sums")),
-            ("i64", number(self.m % self.lanes or self.lanes, "last columns")), ("i1", again),
+            ("i64", number(self.m % self.lanes or self.lanes, "last columns")), ("i1", again), ("i64", self.skipped),
         ))  # fmt: skip
 
 
@@ -330,7 +332,7 @@ class TurnedWriter(BatchWriter):
         turned.tile = arguments.reserve(self.n * self.m * ITEMSIZE[self.dtype])
         self.other = TiledWriter(turned, f"{name}.turned", arguments, self.m)
         self.lanes = self.other.lanes
-        if self.other.start:  # else B is packed already, or block by block
+        if self.other.start:  # else B is packed already
             with self.another() as e:
                 e.call(f"@${self.other.name}.start", passed("%first", "%last"))
                 self.start = [*self.other.start, self.function("start")]

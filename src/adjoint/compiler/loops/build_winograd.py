@@ -261,7 +261,7 @@ class WinogradWriter(ConvolutionWriter):
         """All tiles of one matrix product."""
         self.go_through(self.kernel("tiles"), items, (
             ("ptr", a), ("ptr", b), ("ptr", c), ("i64", by), ("i64", self.extent(self.made, "room")), ("i64", k), ("i64", sums),
-            ("i64", str(self.lanes)), ("i1", again),
+            ("i64", str(self.lanes)), ("i1", again), ("i64", "0"),
         ))  # fmt: skip
 
     # Weights

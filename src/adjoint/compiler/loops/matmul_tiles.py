@@ -324,7 +324,7 @@ def _tiles(e: Emitter, kernel: Kernel) -> L.Parameters:
     panels, how wide they are, the step from one row of B to the next in it, and the number of kinds of tiles. For each of these:
     the first row, the rows of a tile, how many such tiles; where the first one's part of A begins, how far from it the
     next one's; A's strides, how far ahead to fetch; and the tile's function. A column's part of B lies `b_by` times the column
-    behind B's start. More than `sums` products are added up in blocks of so many."""
+    behind B's start, and of it the first `skipped` rows aren't read. More than `sums` products are added up in blocks of so many."""
     element = ELEMENT[kernel.dtype]
 
     def further(pointer: str, by: str) -> str:
@@ -337,7 +337,7 @@ def _tiles(e: Emitter, kernel: Kernel) -> L.Parameters:
         begin = reader.at()
         with e.loop("0", times, 1) as panel:
             first = e.plus(e.times(panel, width), column)
-            b, c = further("%b", e.times(first, "%b_by")), further("%c", first)
+            b, c = further("%b", e.plus(e.times(first, "%b_by"), e.times("%skipped", b_step))), further("%c", first)
             reader.jump(begin)
             with e.loop("0", kinds, 1):
                 top, rows, count, place, apart, a_row, a_step, ahead = reader.numbers(8)
@@ -358,7 +358,7 @@ def _tiles(e: Emitter, kernel: Kernel) -> L.Parameters:
                         left = e.index("umin", e.index("sub", "%k", at), "%sums")
                         call(further(a, e.times(at, a_step)), further(b, e.times(at, b_step)), left, "true")
     return (*BLOCK, ("ptr", "%a"), ("ptr", "%b"), ("ptr", "%c"), ("i64", "%b_by"), ("i64", "%c_row"), ("i64", "%k"),
-            ("i64", "%sums"), ("i64", "%columns"), ("i1", "%again"))  # fmt: skip
+            ("i64", "%sums"), ("i64", "%columns"), ("i1", "%again"), ("i64", "%skipped"))  # fmt: skip
 
 
 def _gathers(e: Emitter, kernel: Kernel) -> L.Parameters:

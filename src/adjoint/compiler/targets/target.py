@@ -65,9 +65,9 @@ class Tuning(NamedTuple):
     written_row: int = 1 << 6
     fetched_ahead: int = 8  # rows, while others are packed
     # Sums of so many products are added up one after the other, longer ones in blocks of it: so their rounding errors don't
-    # grow with k, and what is packed of a block stays in the cache.
+    # grow with k, and what is read of a block stays in the cache.
     sums: int = 256
-    # From this k on, what is packed is packed block by block, if A is, or if of B it were more elements than these.
+    # From this k on, a range of rows goes block by block, if A is packed, or if of B more elements than these are.
     deep: int = 512
     most_packed: int = 1 << 17
     # Rows from which packing B costs less than reading it at its stride: more where a panel of it stays in the nearest cache,
