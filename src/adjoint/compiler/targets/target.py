@@ -108,6 +108,7 @@ class Tuning(NamedTuple):
     # What runs tile by tile
     joined_from: int = 1 << 16  # elements of a product: smaller ones stay in the cache anyway
     joined_tile: int = 1 << 15  # elements of images
+    most_fetched: int = 4  # arrays of a nest whose rows are fetched while the product before it is computed
     followed_from: int = 1 << 16  # elements of all matrices that a nest makes or reads: fewer stay in the cache anyway
     followed_tile: int = 1 << 14  # elements of the matrices that a nest runs on at a time, at least
     followed_matrix: int = 1 << 18  # elements of a matrix, at most
