@@ -391,6 +391,19 @@ KINDS: dict[str, tuple[Callable[[], list[ad.Tensor]], dict[str, Any], Any]] = {
         {"deep": 8, "sums": 4, "most_packed": 1, "gathered_from": 4, "gathered": 8},
         Product,
     ),
+    "long products packed in parts": (
+        long_products,
+        {
+            "deep": 8,
+            "sums": 4,
+            "most_packed": 1,
+            "packed_from": 4,
+            "deep_rows": 4,
+            "worth_helping": 0,
+            "worth_sharing": 0,
+        },
+        Product,
+    ),
     "attention": (attention, {"followed_from": 1, "followed_tile": 1, "joined_from": 1}, Nest),
     "pools": (pools, {}, Window),
     "convolutions": (

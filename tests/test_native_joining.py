@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
+from adjoint.compiler.targets.target import tuned
 from adjoint.execution.native.program import compile_nests
 from loop_oracle import Oracle
 from test_native import agree, nests, normal, planned
@@ -100,3 +103,14 @@ def test_zeros_are_written_all_around_what_lies_amid_them() -> None:
         fusion = compile_nests(plan).fusion  # type: ignore[union-attr]
         for found, y in zip(Oracle(fusion, leaves, numbers).run(), outputs, strict=True):
             np.testing.assert_allclose(found, y.numpy(), 1e-12)
+
+
+def test_tiles_fetch_what_the_nest_behind_them_reads_or_writes() -> None:
+    x, w, r, b = [ad.variable(normal(*shape), name=name) for name, *shape in
+                  (("x", 48, 40), ("w", 40, 32), ("r", 48, 32), ("b", 32))]  # fmt: skip
+    with tuned(joined_from=1):
+        text = ad.execution.explain(ad.function([x, w, r, b], [ad.tanh(x @ w + b) + r]), stage="loops")
+        agree(ad.tanh(x @ w + b) + r, tolerance=1e-4)
+    assert re.search(r"list0:\n +2 \d+ \d+ %\d+ r 1 ", text)  # two arrays, not the bias
+    alone = ad.execution.explain(ad.function([x, w], [x @ w]), stage="loops")
+    assert re.search(r"list0:\n +0 0 0 1 ", alone)

@@ -35,7 +35,7 @@ from adjoint.compiler.tables import LARGE, Arguments, Inputs
 from adjoint.compiler.targets.llvm import source_of
 from adjoint.runtime import llvm
 from adjoint.runtime.code import Source
-from adjoint.shapes import size_of
+from adjoint.shapes import contiguous, size_of
 
 WRITERS: dict[str, Any] = {  # who writes all functions of a unit, and knows its chunks
     "move": MoveWriter, "matrices": MatricesWriter, "factors": LapackWriter, "transform": TransformWriter,
@@ -136,7 +136,10 @@ class _Unit:
             made.tile = unit.tiles.get(made.step.output)
             name = f"made{k}"
             if isinstance(made, Product):
-                writers.append(product_writer(made, name, self.arguments, elements // made.shape[-1]))
+                product = product_writer(made, name, self.arguments, elements // made.shape[-1])
+                if type(product) is TiledWriter and not product.batch and not product.gathers:
+                    product.near = nearby(nest, made)
+                writers.append(product)
             else:
                 writers.append(window_writer(made, name, self.arguments, self.bits, elements // made.grain))
         followers: list[BatchWriter] = []
@@ -210,6 +213,25 @@ class _Unit:
             by, of = self.number(nest.elements * rows), self.number(elements)
             bounds = (e.index("udiv", e.times(bounds[0], by), of), e.index("udiv", e.times(bounds[1], by), of))
         e.call(f"@${writer.name}", passed(*bounds))
+
+
+def nearby(nest: NestWriter, product: Product) -> tuple[int, ...]:
+    """Arrays that a nest stores or reads element by element, as it reads a product: while that is computed, memory has nothing
+    else to do."""
+    unit, dtypes = nest.nest, nest.excerpt.dtypes
+    dtype, steps = product.step.type.dtype.name, contiguous(unit.domain)
+    stored = [slot for slot in unit.stored if unit.level[slot] == "element" and slot not in unit.tiles]
+    made = {other.step.output for other in unit.products}
+    read = [
+        view.root
+        for step in unit.steps
+        for i in step.inputs
+        if not nest.inside(i) and dtypes[i] == dtype
+        for view in [nest.outside(i)]
+        if view.offset == 0 and view.shape == unit.domain and view.strides == steps and view.root not in made
+    ]
+    found = dict.fromkeys([*[slot for slot in stored if dtypes[slot] == dtype], *read])
+    return tuple(found)[: nest.tuning.most_fetched]
 
 
 def _common_multiple(a: int, b: int) -> int:

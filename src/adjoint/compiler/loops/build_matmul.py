@@ -11,7 +11,7 @@ from adjoint.compiler.loops.build import ITEMSIZE
 from adjoint.compiler.loops.build_products import BatchWriter
 from adjoint.compiler.loops.matmul_tiles import Kernel, lanes_of
 from adjoint.compiler.loops.ranges import passed
-from adjoint.compiler.tables import Arguments, Function, Shared
+from adjoint.compiler.tables import Arguments, Function, Shared, Start
 from adjoint.compiler.targets.target import tuning
 from adjoint.runtime import llvm
 from adjoint.shapes import size_of
@@ -87,6 +87,8 @@ class TiledWriter(BatchWriter):
         self.heights = dict(self.tuning.heights)
         self.panels = panels(self.m, self.lanes, max(self.heights))
         self.itemsize = ITEMSIZE[self.dtype]
+        # arrays of which the rows of a range are read or written behind it, fetched while it is computed
+        self.near: tuple[int, ...] = ()
         self.turned = self.b.strides[-1] != 1 and self.m > 1
         least = self.tuning.packed_from_if_short if self.k <= self.tuning.short else self.tuning.packed_from
         least = self.tuning.packed_from_in_batch if self.batch else least
@@ -94,11 +96,12 @@ class TiledWriter(BatchWriter):
         self.gathers = gathers(product)
         self.deep = is_deep(product) and (self.packs or self.gathers)
         block = min(self.k, self.tuning.sums) if self.deep else self.k
-        self.depth = -(-block // self.lanes) * self.lanes  # of what is packed
+        packed = block if self.batch else self.k  # at a time: of one matrix all, for all ranges
+        self.depth = -(-packed // self.lanes) * self.lanes
         size = self.depth * -(-self.m // self.lanes) * self.lanes * self.itemsize
         # where B is packed once for all ranges, and for other products that read it so
         self.right: Shared | None = None
-        if self.packs and not self.batch and not self.deep:
+        if self.packs and not self.batch:
             purpose = arguments.packed.get(self.b)
             if purpose is None:
                 purpose = self.packs_for_all = arguments.packed[self.b] = f"packed for {name}"
@@ -172,7 +175,7 @@ class TiledWriter(BatchWriter):
         left, right = self.number(self.a.strides[-1], "a step"), self.number(self.b.strides[-2], "b row")
 
         def block(at: str, k: int, again: str) -> None:
-            self.block(self.move(a, e.times(at, left)), self.move(b, e.times(at, right)), result, rows, k, again)
+            self.block(self.move(a, e.times(at, left)), self.move(b, e.times(at, right)), result, rows, k, again, at)
 
         blocks, rest = divmod(self.k, self.tuning.sums)
         whole = self.number(blocks * self.tuning.sums, "whole blocks")
@@ -182,10 +185,13 @@ class TiledWriter(BatchWriter):
             with self.within("last sums"):
                 block(whole, rest, "true")
 
-    def block(self, a: str, b: str, result: str, rows: int, k: int, again: str) -> None:
-        """The sums over some k, or these added to the result."""
+    def block(self, a: str, b: str, result: str, rows: int, k: int, again: str, at: str = "0") -> None:
+        """The sums over some k from `at` on, or these added to the result."""
+        self.skipped, self.fetches = "0", "true"
+        if self.deep:
+            self.fetches = self.e.test("eq", self.varying(self.k - k, "before the last"), at)
         if self.right is not None:
-            b = self.pointer(self.right)
+            b, self.skipped = self.pointer(self.right), at
         elif self.packs:
             place = self.own(self.place, "place of B")
             self.pack(b, place, k)
@@ -228,7 +234,7 @@ class TiledWriter(BatchWriter):
         """All tiles of some rows, of A as it lies or, without strides, as it was gathered."""
         number = self.number
         together = "rows" if self.gathers else "steps" if self.a.strides[-1] == 1 else ""
-        items: list[int | Function] = [len(self.panels)]
+        items: list[int | Function | Start] = [*self.fetched(rows, k), len(self.panels)]
         for panel in self.panels:
             strips = heights_of(rows, self.height(panel, rows), not self.deep)
             width = self.width(panel)
@@ -246,8 +252,20 @@ class TiledWriter(BatchWriter):
         self.go_through(self.kernel("tiles"), items, (
             ("ptr", a), ("ptr", b), ("ptr", result), ("i64", number(self.depth, "depth") if self.packs else "1"),
             ("i64", number(self.m, "m")), ("i64", self.varying(k, "k")), ("i64", self.varying(sums, "sums")),
-            ("i64", number(self.m % self.lanes or self.lanes, "last columns")), ("i1", again),
+            ("i64", number(self.m % self.lanes or self.lanes, "last columns")), ("i1", again), ("i64", self.skipped),
+            ("i64", self.e.times("%lo", number(self.m, "m")) if self.near else "0"), ("i1", self.fetches),
         ))  # fmt: skip
+
+    def fetched(self, rows: int, k: int) -> list[int | Start]:
+        """What a list of tiles says of `near`."""
+        if not self.near:
+            return [0, 0, 0]
+        tiles = sum([
+            panel.times * sum([count for _, _, count in heights_of(rows, self.height(panel, rows), not self.deep)])
+            for panel in self.panels
+        ])  # fmt: skip
+        part = -(-rows * self.m * len(self.near) // tiles)
+        return [len(self.near), part, -(-part // k), *[Start(slot, 0) for slot in self.near]]
 
 
 class SmallWriter(TiledWriter):
@@ -316,7 +334,7 @@ class SmallWriter(TiledWriter):
                         e.call(tile, (
                             ("ptr", left), ("i64", row), ("i64", step), ("ptr", right), ("i64", b_step), ("ptr", into),
                             ("i64", m), ("i64", number(k, "k")), ("i64", str(self.m % self.lanes or self.lanes)),
-                            ("i1", again), ("ptr", self.move(left, e.times(row, height))),
+                            ("i1", again), ("ptr", self.move(left, e.times(row, height))), ("ptr", into), ("i64", "0"),
                         ))  # fmt: skip
 
 
@@ -330,7 +348,7 @@ class TurnedWriter(BatchWriter):
         turned.tile = arguments.reserve(self.n * self.m * ITEMSIZE[self.dtype])
         self.other = TiledWriter(turned, f"{name}.turned", arguments, self.m)
         self.lanes = self.other.lanes
-        if self.other.start:  # else B is packed already, or block by block
+        if self.other.start:  # else B is packed already
             with self.another() as e:
                 e.call(f"@${self.other.name}.start", passed("%first", "%last"))
                 self.start = [*self.other.start, self.function("start")]

@@ -198,7 +198,7 @@ class WinogradWriter(ConvolutionWriter):
         left, right = self.own(self.left, "place of pixels"), self.own(self.right, "place of results")
         self.on_block("pixels", images, left, images, first, self.counted(count))
         k, heights = self.source.channels, dict(tuning().heights)
-        items: list[int | Function] = [len(self.panels)]
+        items: list[int | Function] = [0, 0, 0, len(self.panels)]
         for panel in self.panels:
             width, highest = panel.vectors * self.lanes, min(heights[panel.vectors], count)
             tiles = heights_of(count, highest, True)
@@ -261,7 +261,7 @@ class WinogradWriter(ConvolutionWriter):
         """All tiles of one matrix product."""
         self.go_through(self.kernel("tiles"), items, (
             ("ptr", a), ("ptr", b), ("ptr", c), ("i64", by), ("i64", self.extent(self.made, "room")), ("i64", k), ("i64", sums),
-            ("i64", str(self.lanes)), ("i1", again),
+            ("i64", str(self.lanes)), ("i1", again), ("i64", "0"), ("i64", "0"), ("i1", "false"),
         ))  # fmt: skip
 
     # Weights
@@ -321,7 +321,7 @@ class WinogradWriter(ConvolutionWriter):
         self.on_block("pixels", images, left, images, first, self.counted(count))
         self.on_block("cotangents", cotangents, right, images, first, self.counted(count))
         heights = dict(tuning().heights)
-        items: list[int | Function] = [len(self.panels)]
+        items: list[int | Function] = [0, 0, 0, len(self.panels)]
         for panel in self.panels:
             tiles = heights_of(source.channels, min(heights[panel.vectors], source.channels), False)
             items += [panel.column, panel.times, panel.vectors * self.lanes, made.room, len(tiles)]

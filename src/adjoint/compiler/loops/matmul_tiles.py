@@ -88,7 +88,7 @@ class Pointer:
 
 def _tile(e: Emitter, kernel: Kernel) -> L.Parameters:
     """c = a b, or c + a b: rows of c by vectors. `columns` of the last vector count, if it is masked. What the
-    next tile reads of A is fetched into the cache meanwhile, one line for each k."""
+    next tile reads of A is fetched into the cache meanwhile, one line for each k, and so is what lies `near`, by steps."""
     dtype, rows, vectors = kernel.dtype, kernel.rows, kernel.vectors
     mask = e.below("%columns") if kernel.masked else None
 
@@ -120,12 +120,15 @@ def _tile(e: Emitter, kernel: Kernel) -> L.Parameters:
 
     # Where ways meet, each sum that lives on is one more value to keep apart: LLVM took twice as long over a tile that jumped
     # over its loop, finished what two steps at a time leave, and added to the result before a common end.
-    ahead = Pointer(e, dtype, "%ahead")
+    ahead, near = Pointer(e, dtype, "%ahead"), Pointer(e, dtype, "%near")
     with e.loop("0", "%k", 1):  # there is a first step
         if kernel.together != "rows":  # these were gathered just now
             line = ahead.get()
             e.prefetch(line)
             ahead.set(ahead.after(line, str(rows) if kernel.together == "steps" else a_step))
+        line = near.get()
+        e.prefetch(line)
+        near.set(near.after(line, "%near_step"))
         step()
 
     def finish(added: bool) -> None:
@@ -144,7 +147,7 @@ def _tile(e: Emitter, kernel: Kernel) -> L.Parameters:
             finish(added)
     return (("ptr noalias", "%a"), ("i64", "%a_row"), ("i64", "%a_step"), ("ptr noalias", "%b"), ("i64", "%b_step"),
             ("ptr noalias", "%c"), ("i64", "%c_row"), ("i64", "%k"), ("i64", "%columns"), ("i1", "%again"),
-            ("ptr", "%ahead"))  # fmt: skip
+            ("ptr", "%ahead"), ("ptr", "%near"), ("i64", "%near_step"))  # fmt: skip
 
 
 def _gather(e: Emitter, kernel: Kernel) -> L.Parameters:
@@ -307,6 +310,22 @@ class List:
         return found
 
 
+class Counter:
+    """A number on the stack that counts up."""
+
+    def __init__(self, e: Emitter) -> None:
+        self.e = e
+        self.slot = e.allocate("i64", 0)
+        e.body.append(L.Set(self.slot, e.plus("0", 0), "i64", 0))
+
+    def next(self) -> str:
+        """What it is; it is one more then."""
+        found = self.e.fresh()
+        self.e.body.append(L.Get(found, self.slot, "i64", 0))
+        self.e.body.append(L.Set(self.slot, self.e.plus(found, 1), "i64", 0))
+        return found
+
+
 BLOCK = (("ptr", "%table"), ("ptr", "%args"), ("i64", "%list"))
 
 
@@ -320,24 +339,30 @@ def _some(e: Emitter, count: str) -> tuple[str, str]:
 
 
 def _tiles(e: Emitter, kernel: Kernel) -> L.Parameters:
-    """All tiles of some rows. The list has the number of kinds of panels, and for each kind: the first column, how many such
-    panels, how wide they are, the step from one row of B to the next in it, and the number of kinds of tiles. For each of these:
-    the first row, the rows of a tile, how many such tiles; where the first one's part of A begins, how far from it the
-    next one's; A's strides, how far ahead to fetch; and the tile's function. A column's part of B lies `b_by` times the column
-    behind B's start. More than `sums` products are added up in blocks of so many."""
+    """All tiles of some rows. The list has what others will read or write next, of which each tile fetches a part: how many
+    arrays, how many elements of one a tile fetches, how many for each k, and the arrays; these rows begin `c_first` elements
+    behind their starts. Then come the number of kinds of panels, and for each kind: the first column, how many such panels, how
+    wide they are, the step from one row of B to the next in it, and the number of kinds of tiles. For each of these: the first
+    row, the rows of a tile, how many such tiles; where the first one's part of A begins, how far from it the next one's; A's
+    strides, how far ahead to fetch; and the tile's function. A column's part of B lies `b_by` times the column behind B's start,
+    and of it the first `skipped` rows aren't read. More than `sums` products are added up in blocks of so many."""
     element = ELEMENT[kernel.dtype]
 
     def further(pointer: str, by: str) -> str:
         return e.at(pointer, by, element)
 
     reader = List(e, "%list")
+    arrays, part, near_step = reader.numbers(3)
+    nearby = reader.at()
+    reader.jump(e.plus(nearby, arrays))
     (panels,) = reader.numbers(1)
+    turn, near = Counter(e), Pointer(e, kernel.dtype, "%c")
     with e.loop("0", panels, 1):
         column, times, width, b_step, kinds = reader.numbers(5)
         begin = reader.at()
         with e.loop("0", times, 1) as panel:
             first = e.plus(e.times(panel, width), column)
-            b, c = further("%b", e.times(first, "%b_by")), further("%c", first)
+            b, c = further("%b", e.plus(e.times(first, "%b_by"), e.times("%skipped", b_step))), further("%c", first)
             reader.jump(begin)
             with e.loop("0", kinds, 1):
                 top, rows, count, place, apart, a_row, a_step, ahead = reader.numbers(8)
@@ -346,11 +371,17 @@ def _tiles(e: Emitter, kernel: Kernel) -> L.Parameters:
                 c_apart = e.times(rows, "%c_row")
                 with e.loop("0", count, 1) as index:
                     a, into = further(a_first, e.times(index, apart)), further(c_first, e.times(index, c_apart))
+                    with e.when(e.all_of("%fetches", e.test("ne", arrays, 0))):
+                        number = turn.next()
+                        array = e.array(e.plus(nearby, e.index("urem", number, arrays)))
+                        begin_at = e.plus(e.times(e.index("udiv", number, arrays), part), "%c_first")
+                        near.set(further(array, begin_at))
 
                     def call(a: str, b: str, k: str, again: str) -> None:
                         e.call(function, (
                             ("ptr", a), ("i64", a_row), ("i64", a_step), ("ptr", b), ("i64", b_step), ("ptr", into),
                             ("i64", "%c_row"), ("i64", k), ("i64", "%columns"), ("i1", again), ("ptr", further(a, ahead)),
+                            ("ptr", near.get()), ("i64", near_step),
                         ))  # fmt: skip
 
                     call(a, b, e.index("umin", "%k", "%sums"), "%again")
@@ -358,7 +389,8 @@ def _tiles(e: Emitter, kernel: Kernel) -> L.Parameters:
                         left = e.index("umin", e.index("sub", "%k", at), "%sums")
                         call(further(a, e.times(at, a_step)), further(b, e.times(at, b_step)), left, "true")
     return (*BLOCK, ("ptr", "%a"), ("ptr", "%b"), ("ptr", "%c"), ("i64", "%b_by"), ("i64", "%c_row"), ("i64", "%k"),
-            ("i64", "%sums"), ("i64", "%columns"), ("i1", "%again"))  # fmt: skip
+            ("i64", "%sums"), ("i64", "%columns"), ("i1", "%again"), ("i64", "%skipped"), ("i64", "%c_first"),
+            ("i1", "%fetches"))  # fmt: skip
 
 
 def _gathers(e: Emitter, kernel: Kernel) -> L.Parameters:

@@ -66,9 +66,9 @@ class Tuning(NamedTuple):
     written_row: int = 1 << 6
     fetched_ahead: int = 8  # rows, while others are packed
     # Sums of so many products are added up one after the other, longer ones in blocks of it: so their rounding errors don't
-    # grow with k, and what is packed of a block stays in the cache.
+    # grow with k, and what is read of a block stays in the cache.
     sums: int = 256
-    # From this k on, what is packed is packed block by block, if A is, or if of B it were more elements than these.
+    # From this k on, a range of rows goes block by block, if A is packed, or if of B more elements than these are.
     deep: int = 512
     most_packed: int = 1 << 17
     # Rows from which packing B costs less than reading it at its stride: more where a panel of it stays in the nearest cache,
@@ -109,6 +109,7 @@ class Tuning(NamedTuple):
     # What runs tile by tile
     joined_from: int = 1 << 16  # elements of a product: smaller ones stay in the cache anyway
     joined_tile: int = 1 << 15  # elements of images
+    most_fetched: int = 4  # arrays of a nest whose rows are fetched while the product before it is computed
     followed_from: int = 1 << 16  # elements of all matrices that a nest makes or reads: fewer stay in the cache anyway
     followed_tile: int = 1 << 14  # elements of the matrices that a nest runs on at a time, at least
     followed_matrix: int = 1 << 18  # elements of a matrix, at most
