@@ -385,6 +385,11 @@ KINDS: dict[str, tuple[Callable[[], list[ad.Tensor]], dict[str, Any], Any]] = {
         {"deep": 8, "sums": 4, "most_packed": 1, "gathered_from": 4, "gathered": 8},
         Product,
     ),
+    "long products in parts": (
+        long_products,
+        {"sums": 4, "parted_from": 8, "least_part": 8, "gathered_from": 4, "gathered": 8},
+        Product,
+    ),
     "attention": (attention, {"followed_from": 1, "followed_tile": 1, "joined_from": 1}, Nest),
     "pools": (pools, {}, Window),
     "convolutions": (
@@ -486,7 +491,7 @@ def test_printed_loops(formula: Callable[[], list[ad.Tensor]], monkeypatch: pyte
 ORDER = (
     "most_steps", "longest_row", "look_back", "block", "unroll", "shared_from", "chunk", "most_chunks", "sums", "deep",
     "largest", "narrowest", "small", "library", "joined_from", "joined_tile", "followed_from", "followed_tile",
-    "followed_matrix", "image_tile", "weight_parts",
+    "followed_matrix", "image_tile", "weight_parts", "parted_from", "most_parts", "least_part", "largest_parts",
 )  # fmt: skip
 
 

@@ -70,6 +70,12 @@ class Tuning(NamedTuple):
     # From this k on, what is packed is packed block by block, if A is, or if of B it were more elements than these.
     deep: int = 512
     most_packed: int = 1 << 17
+    # Sums over rows that lie together on both sides, as in the gradient of weights, from this k on: so many parts at most add up
+    # at least so many products each, if all that they leave is no more than so many elements.
+    parted_from: int = 1 << 11
+    most_parts: int = 8
+    least_part: int = 1 << 10
+    largest_parts: int = 1 << 21
     # Rows from which packing B costs less than reading it at its stride: more where a panel of it stays in the nearest cache,
     # which it does up to so many k; fewer in a batch, where each matrix comes from further away.
     packed_from: int = 96
