@@ -321,11 +321,12 @@ def matrices() -> list[ad.Tensor]:
 
 
 def convolutions() -> list[ad.Tensor]:
-    """Of 3×3 in tiles: odd extents and channels, padding, one in a nest, infinities; forward and both gradients."""
+    """Of 3×3 in tiles: odd extents and channels, padding, strides, one in a nest, infinities; forward and both gradients."""
     x, w = variables((2, 5, 7, 6), (19, 5, 3, 3), dtype="float32")
     y = ad.relu(F.conv2d(x, w, padding=1) + 1)
     z = F.conv2d(ad.tensor(np.where(normal(2, 5, 7, 6, dtype="float32") > 2, np.inf, 1).astype("f4")), w, padding=2)
-    return [y, z, *ad.gradients((y * y).sum(), [x, w])]
+    strided = F.conv2d(x, w, stride=2, padding=1)
+    return [y, z, *ad.gradients((y * y).sum() + (strided * strided).sum(), [x, w])]
 
 
 def strips() -> list[ad.Tensor]:

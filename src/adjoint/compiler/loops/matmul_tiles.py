@@ -8,6 +8,7 @@ through the plan's table of pointers: many shapes share few kernels.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from adjoint.compiler.loops import ir as L
@@ -406,7 +407,7 @@ def _turns(e: Emitter, kernel: Kernel) -> L.Parameters:
             *SOME)  # fmt: skip
 
 
-WRITERS = {
+WRITERS: dict[str, Callable[[Emitter, Kernel], L.Parameters]] = {
     "tile": _tile, "gather": _gather, "turn": _turn, "across": _across, "dots": _dots, "tiles": _tiles, "gathers": _gathers,
     "turns": _turns,
 }  # fmt: skip

@@ -121,8 +121,8 @@ class Tuning(NamedTuple):
     most_by_cells: int = 16  # steps of a nest that is computed on what they have in registers
     winograd_from: int = 16  # channels on both sides of a 3×3 convolution that is computed with fewer multiplications
     winograd_least: int = 32  # tiles of 2×2 outputs in all, for which transforming the weights is worth it
-    winograd_tiles: int = 96  # computed together
-    winograd_sums: int = 96  # of them, where their sum is the gradient of weights
+    winograd_tiles: int = 72  # computed together, of those with 16 places
+    winograd_sums: int = 72  # of them, where their sum is the gradient of weights
     pointwise_from: int = 16  # channels on both sides of a 1×1 convolution that is computed as a product of matrices
     few_channels: int = 3  # up to which a convolution is computed by the definition
     image_tile: int = 1 << 23  # multiplications in a tile of images, at least
