@@ -326,11 +326,12 @@ def matrices() -> list[ad.Tensor]:
 
 
 def convolutions() -> list[ad.Tensor]:
-    """Of 3×3 in tiles: odd extents and channels, padding, one in a nest, infinities; forward and both gradients."""
+    """Of 3×3 in tiles: odd extents and channels, padding, strides, one in a nest, infinities; forward and both gradients."""
     x, w = variables((2, 5, 7, 6), (19, 5, 3, 3), dtype="float32")
     y = ad.relu(F.conv2d(x, w, padding=1) + 1)
     z = F.conv2d(ad.tensor(np.where(normal(2, 5, 7, 6, dtype="float32") > 2, np.inf, 1).astype("f4")), w, padding=2)
-    return [y, z, *ad.gradients((y * y).sum(), [x, w])]
+    strided = F.conv2d(x, w, stride=2, padding=1)
+    return [y, z, *ad.gradients((y * y).sum() + (strided * strided).sum(), [x, w])]
 
 
 def strips() -> list[ad.Tensor]:
@@ -402,6 +403,11 @@ KINDS: dict[str, tuple[Callable[[], list[ad.Tensor]], dict[str, Any], Any]] = {
             "worth_helping": 0,
             "worth_sharing": 0,
         },
+        Product,
+    ),
+    "long products in parts": (
+        long_products,
+        {"sums": 4, "parted_from": 8, "least_part": 8, "gathered_from": 4, "gathered": 8},
         Product,
     ),
     "attention": (attention, {"followed_from": 1, "followed_tile": 1, "joined_from": 1}, Nest),
@@ -505,7 +511,7 @@ def test_printed_loops(formula: Callable[[], list[ad.Tensor]], monkeypatch: pyte
 ORDER = (
     "most_steps", "longest_row", "look_back", "block", "unroll", "shared_from", "chunk", "most_chunks", "sums", "deep",
     "largest", "narrowest", "small", "library", "joined_from", "joined_tile", "followed_from", "followed_tile",
-    "followed_matrix", "image_tile", "weight_parts",
+    "followed_matrix", "image_tile", "weight_parts", "parted_from", "most_parts", "least_part", "largest_parts",
 )  # fmt: skip
 
 

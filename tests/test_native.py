@@ -756,6 +756,7 @@ def test_quotients_rounded_down_are_numpys(name: str, dtype: str) -> None:
     some = ~np.isnan(expected)  # whose sign says nothing
     np.testing.assert_array_equal(np.signbit(found[some]), np.signbit(expected[some]))
 
+
 def test_what_is_streamed_past_the_caches() -> None:
     """The same bits, whether rows are whole lines of the caches or not, by code that serves both."""
     with tuned(jammed_from=1, streamed_from=1):

@@ -120,9 +120,11 @@ def test_a_product_of_pixels_is_read_while_it_is_in_the_cache() -> None:
     assert isinstance(nest.products[0], Product) and nest.tiles
 
 
-IN_TILES: list[tuple[tuple[int, ...], int, Any]] = [
-    ((4, 32, 26, 26), 64, 0), ((2, 16, 9, 7), 16, 1), ((3, 20, 12, 13), 37, 2), ((8, 64, 4, 4), 48, 1),
-    ((3, 128, 8, 8), 70, (1, 0)), ((64, 17, 3, 3), 16, 1), ((33, 16, 2, 2), 70, 1),
+IN_TILES: list[tuple[tuple[int, ...], int, Any, int]] = [
+    ((4, 32, 26, 26), 64, 0, 1), ((2, 16, 9, 7), 16, 1, 1), ((3, 20, 12, 13), 37, 2, 1), ((8, 64, 4, 4), 48, 1, 1),
+    ((3, 128, 8, 8), 70, (1, 0), 1), ((64, 17, 3, 3), 16, 1, 1), ((33, 16, 2, 2), 70, 1, 1),
+    ((4, 32, 24, 24), 64, 1, 2), ((7, 16, 9, 14), 16, 1, 2), ((5, 20, 11, 13), 37, 1, 2), ((40, 17, 3, 2), 48, 1, 2),
+    ((33, 16, 1, 1), 70, 1, 2), ((9, 70, 8, 7), 16, 1, 2),
 ]  # fmt: skip
 
 
@@ -131,7 +133,7 @@ def three_by_three(image: tuple[int, ...], out: int) -> tuple[ad.Tensor, ad.Tens
     return ad.variable(normal(*image, dtype="float32")), w
 
 
-def by_definition(x: Any, w: Any, u: Any, padding: Any) -> list[Any]:
+def by_definition(x: Any, w: Any, u: Any, padding: Any, stride: int = 1) -> list[Any]:
     """A convolution of 3×3, and the gradients of its sum weighted by u, in float64; nothing is multiplied with a pixel of the
     padding."""
     (down, right) = padding if isinstance(padding, tuple) else (padding, padding)
@@ -140,9 +142,9 @@ def by_definition(x: Any, w: Any, u: Any, padding: Any) -> list[Any]:
     rows, columns = np.arange(u.shape[2]), np.arange(u.shape[3])
     with np.errstate(all="ignore"):
         for a, b in np.ndindex(3, 3):
-            i = rows[(rows + a >= down) & (rows + a - down < x.shape[2])]
-            j = columns[(columns + b >= right) & (columns + b - right < x.shape[3])]
-            made, read = np.ix_(i, j), np.ix_(i + a - down, j + b - right)
+            met, beside = stride * rows + a - down, stride * columns + b - right
+            i, j = rows[(met >= 0) & (met < x.shape[2])], columns[(beside >= 0) & (beside < x.shape[3])]
+            made, read = np.ix_(i, j), np.ix_(met[i], beside[j])
             pixels, cotangents = x[:, :, *read], u[:, :, *made]
             results[:, :, *made] += np.einsum("nchw,oc->nohw", pixels, w[:, :, a, b])
             to_x[:, :, *read] += np.einsum("nohw,oc->nchw", cotangents, w[:, :, a, b])
@@ -150,27 +152,42 @@ def by_definition(x: Any, w: Any, u: Any, padding: Any) -> list[Any]:
     return [results, to_x, to_w]
 
 
-def with_gradients(x: ad.Tensor, w: ad.Tensor, padding: Any, u: Any) -> list[ad.Tensor]:
-    y = F.conv2d(x, w, padding=padding)
+def with_gradients(x: ad.Tensor, w: ad.Tensor, padding: Any, u: Any, stride: int = 1) -> list[ad.Tensor]:
+    y = F.conv2d(x, w, stride=stride, padding=padding)
     return [y, *ad.gradients((y * ad.tensor(u)).sum(), [x, w])]
 
 
 @pytest.mark.parametrize(
-    ("bits", "image", "out", "padding"), some([(b, *x) for b in WIDTHS for x in IN_TILES], 2), ids=str
+    ("bits", "image", "out", "padding", "stride"), some([(b, *x) for b in WIDTHS for x in IN_TILES], 2), ids=str
 )
-def test_convolutions_in_tiles(image: Any, out: int, padding: Any, bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_convolutions_in_tiles(
+    image: Any, out: int, padding: Any, stride: int, bits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With and without oneDNN: a rounding error is some units in the last place of the largest."""
     monkeypatch.setenv("ADJOINT_VECTOR_BITS", str(bits))
     monkeypatch.setitem(onednn.state, "missing", "switched off")
     x, w = three_by_three(image, out)
-    u = normal(*F.conv2d(x, w, padding=padding).shape, dtype="float32", seed=9)
-    results = with_gradients(x, w, padding, u)
+    u = normal(*F.conv2d(x, w, stride=stride, padding=padding).shape, dtype="float32", seed=9)
+    results = with_gradients(x, w, padding, u, stride)
     assert not hosts(fused(*results))
-    expected = by_definition(x.numpy(), w.numpy(), u, padding)
+    expected = by_definition(x.numpy(), w.numpy(), u, padding, stride)
     for found, right in zip(same_bits(*results, tolerance=3e-5), expected, strict=True):
         assert np.abs(found - right).max() < 2e-6 * np.abs(right).max()
     with tuned(winograd_tiles=10, winograd_sums=11, image_tile=1 << 12, worth_sharing=0, worth_helping=0):
-        same_bits(*with_gradients(x, w, padding, u), tolerance=3e-5)
+        same_bits(*with_gradients(x, w, padding, u, stride), tolerance=3e-5)
+
+
+@needs_onednn
+@pytest.mark.parametrize(
+    "options", [{"stride": 3, "padding": 1}, {"stride": 2}, {"stride": (2, 1), "padding": 1}], ids=str
+)
+def test_other_strides_are_left_to_the_library(options: dict[str, Any]) -> None:
+    x, w = three_by_three((8, 16, 12, 12), 16)
+    y = F.conv2d(x, w, **options)
+    results = [y, *ad.gradients((y * y).sum(), [x, w])]
+    windows = [made for unit in fused(*results).units for made in (unit.made if isinstance(unit, Nest) else [unit])]
+    assert {made.library for made in windows if isinstance(made, Window)} == {"oneDNN"}
+    same_bits(*results, tolerance=1e-4)
 
 
 FEW_CHANNELS: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
@@ -204,9 +221,9 @@ def test_convolutions_of_few_channels(
         np.testing.assert_allclose(own, right.numpy(), 2e-6, 2e-6 * np.abs(right.numpy()).max())
 
 
-@pytest.mark.parametrize("channels", [1, 16])
+@pytest.mark.parametrize(("channels", "stride"), [(1, 1), (16, 1), (16, 2)])
 @pytest.mark.parametrize("extents", [(12, 12), (11, 14), (7, 5)], ids=str)
-def test_images_are_finished_in_registers(channels: int, extents: tuple[int, int]) -> None:
+def test_images_are_finished_in_registers(channels: int, stride: int, extents: tuple[int, int]) -> None:
     """Bias, activation and pool are computed on the results of a convolution: every bit is as if each had been a step of its own,
     where something isn't finite, too."""
     x = np.round(normal(5, channels, *extents, dtype="float32") * 4)
@@ -221,23 +238,25 @@ def test_images_are_finished_in_registers(channels: int, extents: tuple[int, int
         return [activated[0], *pooled, F.max_pool2d(activated[0] + 0.0, 2, 3), F.avg_pool2d(activated[1] + 0.0, 1, 2)]
 
     with tuned(winograd_least=1, winograd_tiles=9, worth_sharing=0, worth_helping=0, image_tile=1):
-        (convolved,) = same_bits(F.conv2d(image, weights, padding=1), tolerance=1)
+        (convolved,) = same_bits(F.conv2d(image, weights, stride=stride, padding=1), tolerance=1)
         expected = same_bits(*results(ad.variable(convolved)), tolerance=1)
         for k in range(
             len(expected)
         ):  # each alone, in the registers of the convolution, or of the pool if it skips pixels
-            fusion = fused(results(F.conv2d(image, weights, padding=1))[k])
+            fusion = fused(results(F.conv2d(image, weights, stride=stride, padding=1))[k])
             assert any(isinstance(u, Nest) and u.by_cells and bool(u.products) == (k < 3) for u in fusion.units)
-            (found,) = same_bits(results(F.conv2d(image, weights, padding=1))[k], tolerance=1)
+            (found,) = same_bits(results(F.conv2d(image, weights, stride=stride, padding=1))[k], tolerance=1)
             np.testing.assert_array_equal(found, expected[k])
 
 
+@pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("place", ["image", "weights", "cotangents", "too large", "diverged", "all weights"])
-def test_what_isnt_finite_stays_where_it_belongs(place: str) -> None:
+def test_what_isnt_finite_stays_where_it_belongs(place: str, stride: int) -> None:
     """An infinite number changes the results that read it, and no others of its tile."""
-    x, w = three_by_three((3, 16, 11, 10), 18)
+    x, w = three_by_three((4, 16, 11, 10), 18)
     values = {name: t.numpy().copy() for name, t in (("image", x), ("weights", w))}
-    values["cotangents"] = normal(3, 18, 9, 8, dtype="float32", seed=2)
+    padding = stride - 1
+    values["cotangents"] = normal(4, 18, *((9, 8) if stride == 1 else (6, 5)), dtype="float32", seed=2)
     if place == "too large":
         values["image"][1, 3, 4:6, 5:8] = 3e38  # sums of them overflow, though results needn't
         values["weights"] *= 1e-3
@@ -250,12 +269,12 @@ def test_what_isnt_finite_stays_where_it_belongs(place: str) -> None:
         given = values[place]
         given[1, 3, 2, 1], given[0, 0, 0, 0], given[2, 5, 1, 2] = np.inf, np.nan, -np.inf
     x, w = [ad.variable(values[name]) for name in ("image", "weights")]
-    results = with_gradients(x, w, 0, values["cotangents"])
-    assert not hosts(fused(*results))
+    results = with_gradients(x, w, padding, values["cotangents"], stride)
+    assert all(unit.in_tiles for unit in fused(*results).units if isinstance(unit, Window))
     plan, leaves, numbers = planned(*results)
     program = compile_plan(plan)
     assert program is not None
-    expected = by_definition(values["image"], values["weights"], values["cotangents"], 0)
+    expected = by_definition(values["image"], values["weights"], values["cotangents"], padding, stride)
     for found, right in zip(program.run(leaves, numbers, False), expected, strict=True):
         with np.errstate(over="ignore"):
             right = right.astype("f4")

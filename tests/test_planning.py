@@ -164,3 +164,46 @@ def test_results_come_by_their_depth_each_behind_what_it_needs() -> None:
     steps = [step(1, 0), step(2, 1), step(3, 2, 1), step(4, 3, 2), step(5, 4, 2), step(6, 2, 0)]
     found = ordered(steps, [5, 6], [large] * 7, 1)
     assert [x.output for x in found] == [1, 2, 6, 3, 4, 5]
+
+
+def centred(x: Any, again: Any = lambda a: 0.0, later: Any = lambda a: 0.0) -> list[ad.Tensor]:
+    """Two arrays that are read once their sums by column are known, the second made of the first one."""
+    a = ad.sin(x)
+    b = ad.exp(a - a.sum(0) / 7) + again(a)
+    return [ad.tanh(b * b.sum(0)) + later(a)]
+
+
+HANDED_ON: dict[str, tuple[Any, bool]] = {
+    "read last": (centred, True),
+    "read again at other elements": (lambda x: centred(x, again=lambda a: a[::-1]), False),
+    "read later": (lambda x: centred(x, later=lambda a: a), False),
+    "multiplied by, too": (lambda x: centred(x, again=lambda a: (a.T @ a).sum()), True),
+    "rows are read twice": (lambda x: [y.sum(0) for y in (ad.softmax(ad.sin(x) - ad.sin(x).sum(0), axis=-1),)], False),
+}
+
+
+@pytest.mark.parametrize("shape", [(300, 40), (37, 5), (4000, 70)], ids=str)
+@pytest.mark.parametrize("name", HANDED_ON)
+def test_an_inner_array_takes_the_memory_of_one_that_is_read_last(name: str, shape: tuple[int, int]) -> None:
+    """The same bits as where each has memory of its own, for any number of threads."""
+    program, expected = HANDED_ON[name]
+    x = ad.variable(np.random.default_rng(1).normal(size=shape).astype("f4"))
+    plan, leaves, numbers = planned(*program(x))
+    fusion = lowered(plan)
+    assert isinstance(fusion, Fusion)
+    native, apart = Native(fusion), Outline(fusion)
+    apart.handed_on = {}
+    handed = native.outline.handed_on
+    assert any(fusion.shapes[slot] == shape for slot in handed) == expected, str(fusion)
+    for slot, before in handed.items():
+        assert native.offsets[slot] == native.offsets[before]
+    (right,) = Native(fusion, outline=apart).run(leaves, numbers, False)
+    threads = ad.get_num_threads()
+    try:
+        for count in (1, 2, 3):
+            ad.set_num_threads(count)
+            for _ in range(2):
+                (found,) = native.run(leaves, numbers, False)
+                assert found.tobytes() == right.tobytes()
+    finally:
+        ad.set_num_threads(threads)

@@ -162,6 +162,35 @@ def test_large_products_in_tiles(dtype: str) -> None:
     same_bits(ad.relu(a @ b + bias), (a @ b).sum(0), b.T @ a.T, a.T @ a, tolerance=tolerance)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("size", [(90, 70), (40, 97), (64, 32)], ids=str)
+@pytest.mark.parametrize("k", [2300, 4096, 9100])
+def test_long_sums_over_rows_in_parts(k: int, size: tuple[int, int], dtype: str) -> None:
+    """Whichever matrix has more columns, and whether the last part has as many terms, fewer than a block, or nearly all."""
+    a, b = [ad.tensor(normal(k, n, dtype=dtype, seed=n)) for n in size]
+    (found,) = same_bits(a.mT @ b, tolerance=1e-3 if dtype == "float32" else 1e-10)
+    program = compile_plan(planned(a.mT @ b)[0])
+    assert program is not None
+    (unit,) = program.fusion.units
+    assert write_unit(key_of(program.fusion, unit)[0]).chunks == {2300: 3, 4096: 4, 9100: 8}[k]
+    exact = a.numpy().astype("f8").T @ b.numpy().astype("f8")
+    unit_in_last_place = np.finfo(dtype).eps
+    assert np.abs(found - exact).max() < 30 * k**0.5 * unit_in_last_place
+    with tuned(parted_from=1 << 40):
+        (by_rows,) = same_bits(a.mT @ b * 1.0, tolerance=1e-3 if dtype == "float32" else 1e-10)
+    assert np.abs(found - by_rows).max() < 30 * k**0.5 * unit_in_last_place
+
+
+def test_a_product_in_parts_is_read_when_it_is_whole() -> None:
+    """What reads it doesn't run tile by tile; infinities stay where they are."""
+    a, b = [normal(3000, n, dtype="float32", seed=n) for n in (300, 250)]
+    b[2500, 7] = np.inf
+    y = ad.tensor(a).mT @ ad.tensor(b)
+    found, total = same_bits(ad.relu(y) + 1, y.sum(0), tolerance=1e-3)
+    assert np.isinf(found[:, 7][found[:, 7] != 1]).all() and np.isfinite(np.delete(found, 7, 1)).all()
+    assert np.isfinite(np.delete(total, 7)).all()
+
+
 @pytest.mark.parametrize("turned", [False, True])
 def test_all_threads_pack(turned: bool) -> None:
     """The right matrix is packed in parts, more of them than it has panels or fewer."""

@@ -23,6 +23,7 @@ from adjoint.compiler.loops.build_matmul import SmallWriter, TiledWriter, Turned
 from adjoint.compiler.loops.build_matrices import MatricesWriter
 from adjoint.compiler.loops.build_nest import NestWriter
 from adjoint.compiler.loops.build_ordering import RankWriter, SearchWriter
+from adjoint.compiler.loops.build_parts import PartsWriter
 from adjoint.compiler.loops.build_products import BatchWriter, LibraryWriter
 from adjoint.compiler.loops.build_running import RunningWriter
 from adjoint.compiler.loops.build_totals import write_finish, write_start
@@ -105,9 +106,8 @@ class _Unit:
         elif kind == "product":
             product = product_of(key)
             assert product.choice is not None
-            rows = product.choice.rows
-            writer = product_writer(product, "product", self.arguments, rows)
-            chunks = self.ranges([writer], None, rows, writer.rows)
+            writer = product_writer(product, "product", self.arguments, product.choice.rows, True)
+            chunks = self.ranges([writer], None, writer.chunk, writer.rows)
         elif kind == "window":
             window = window_writer(window_of(key), "window", self.arguments, self.bits)
             chunks = self.ranges([window], None, window.tile, window.rows)
@@ -244,12 +244,14 @@ def _common_multiple(a: int, b: int) -> int:
     return a // x * b
 
 
-def product_writer(product: Product, name: str, arguments: Arguments, chunk: int) -> BatchWriter:
-    """The writer of a product, in chunks of so many rows, by what was chosen for it."""
+def product_writer(product: Product, name: str, arguments: Arguments, chunk: int, alone: bool = False) -> BatchWriter:
+    """The writer of a product, in chunks of so many rows, by what was chosen for it; `alone`, if it is a unit of its own."""
     assert product.choice is not None
     kind: type[BatchWriter] = LibraryWriter if product.choice.library else TiledWriter
     if kind is TiledWriter and VectorWriter.suits(product):
         kind = VectorWriter
+    if kind is TiledWriter and alone and PartsWriter.suits(product):
+        kind = PartsWriter
     if kind is TiledWriter and TurnedWriter.suits(product, chunk):
         kind = TurnedWriter
     if kind is TiledWriter and SmallWriter.suits(product):

@@ -103,6 +103,8 @@ def _may_finish(window: Window, nest: Nest) -> bool:
     """Whether a convolution may compute a nest on its results, and the pool behind it."""
     if window.step.op.name == "convolution_weight_gradient" or not window.is_ours:
         return False
+    if window.step.op.name == "convolution_input_gradient" and window.step.attributes[0].stride != (1, 1):
+        return False  # which come four by four
     if not nest.followers:
         return True
     (pool,) = nest.followers

@@ -1,9 +1,10 @@
-"""Which results may be written over which leaves.
+"""Which results may be written over which leaves, and which inner arrays over others.
 
 The caller of a program may donate leaves: arrays that nobody reads after the run, such as the moments of an optimizer that
 its step replaces. Where a loop nest reads a leaf only at the element that it writes, the result may lie in the leaf's
 memory: no page is touched for the first time, and half as many lines pass through the cache. Where rows are written into a
-table, or a slice into an array, nothing else is touched at all.
+table, or a slice into an array, nothing else is touched at all. An inner array that such a nest reads last hands its memory on to
+one that the nest makes, for the same reason: a line that is written must be in the cache, and there it is already.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ def overwritable(
     found: dict[int, tuple[int, ...]] = {}
     leaves = len(fusion.plan.leaf_types)
     for index, unit in enumerate(fusion.units[first:], first):
-        if isinstance(unit, Nest) and not unit.by_row and not unit.by_cells:  # which may compute a cell twice
-            made = [s for s in unit.stored if s in wanted and unit.level[s] == "element"]
+        if isinstance(unit, Nest):
+            made = [s for s in _written_where_read(unit) if s in wanted]
         elif isinstance(unit, Move) and unit.step.op.rewrites:
             made = [s for s in (unit.step.output,) if s in wanted]
         else:
@@ -46,6 +47,38 @@ def overwritable(
             shape, dtype = fusion.shapes[result], fusion.dtypes[result]
             found[result] = tuple([x for x in free if fusion.shapes.get(x) == shape and fusion.dtypes[x] == dtype])
     return found
+
+
+def handed_on(
+    fusion: Fusion, produced: dict[int, int], results: list[int], roots: list[set[int]], last_reader: dict[int, int]
+) -> dict[int, int]:
+    """The array whose memory an inner array takes, for those that are made where one as large is read last. `produced` says which
+    unit makes an array."""
+    inner, found = produced.keys() - set(results), dict[int, int]()
+    for index, unit in enumerate(fusion.units):
+        made = [s for s in _written_where_read(unit) if s in inner] if isinstance(unit, Nest) else []
+        dying = (
+            sorted([x for x in roots[index] if x in inner and produced[x] < index == last_reader[x]]) if made else []
+        )
+        if not dying:
+            continue
+        assert isinstance(unit, Nest)
+        elsewhere = _read_elsewhere(fusion, unit, set(dying))
+        for slot in made:
+            size, dtype = size_of(fusion.shapes[slot]), fusion.dtypes[slot]
+            for x in dying:
+                if x not in elsewhere and size_of(fusion.shapes[x]) == size and fusion.dtypes[x] == dtype:
+                    found[slot] = x
+                    elsewhere.add(x)
+                    break
+    return found
+
+
+def _written_where_read(nest: Nest) -> list[int]:
+    """The arrays of which a nest writes each element once, when it has read what it reads at the same element."""
+    if nest.by_row or nest.by_cells:  # which may compute a cell twice
+        return []
+    return [slot for slot in nest.stored if nest.level[slot] == "element" and slot not in nest.tiles]
 
 
 def _last_failing(fusion: Fusion) -> int:

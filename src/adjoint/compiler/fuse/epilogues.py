@@ -12,6 +12,7 @@ from adjoint.compiler.fuse.batches import follow
 from adjoint.compiler.fuse.cells import join_cells
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Choice, Nest, Product, View, Window
+from adjoint.compiler.loops.build_parts import PartsWriter
 from adjoint.compiler.schedule.matmul import choose, tile_rows
 from adjoint.compiler.targets.target import tuning
 from adjoint.shapes import contiguous, following, size_of
@@ -61,6 +62,8 @@ def _fits(fusion: Fusion, unit: Product | Window, nest: Nest) -> bool:
     """Whether a nest can run on a product's rows as they come: it reads each element of them where it is."""
     size, m, slot, domain = size_of(unit.shape), unit.shape[-1], unit.step.output, nest.domain
     if nest.by_cells or unit.step.op.name == "convolution_weight_gradient":  # which adds up over the images
+        return False
+    if isinstance(unit, Product) and PartsWriter.suits(unit):  # neither does it come row by row
         return False
     tuning = fusion.tuning
     if (

@@ -94,7 +94,9 @@ def in_tiles(
 ) -> bool:
     """Whether a convolution, or a gradient of it, is computed by kernels of our own (`build_winograd`)."""
     table, ones = tuning(), (1, 1)
-    if weights[2:] != (3, 3) or geometry.stride != ones or geometry.dilation != ones or geometry.groups != 1:
+    if weights[2:] != (3, 3) or geometry.dilation != ones or geometry.groups != 1:
+        return False
+    if geometry.stride != ones and (geometry.stride != (2, 2) or any(before != 1 for before, _ in geometry.padding)):
         return False
     if any(not 0 <= p <= 2 for sides in geometry.padding for p in sides) or min(weights[:2]) < table.winograd_from:
         return False

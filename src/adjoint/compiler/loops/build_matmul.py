@@ -79,6 +79,8 @@ def heights_of(rows: int, highest: int, once: bool) -> list[tuple[int, int, int]
 class TiledWriter(BatchWriter):
     """Writes a product by our kernels as a function of a range of its rows, counted through the whole batch."""
 
+    in_blocks = False  # whether it is computed block by block of its sums whatever it is
+
     def __init__(self, product: Product, name: str, arguments: Arguments, chunk: int) -> None:
         super().__init__(product, name, arguments, chunk)
         self.tuning = tuning()
@@ -92,9 +94,9 @@ class TiledWriter(BatchWriter):
         self.turned = self.b.strides[-1] != 1 and self.m > 1
         least = self.tuning.packed_from_if_short if self.k <= self.tuning.short else self.tuning.packed_from
         least = self.tuning.packed_from_in_batch if self.batch else least
-        self.packs = self.turned or self.n >= least
+        self.packs = self.turned or self.n >= least or self.in_blocks
         self.gathers = gathers(product)
-        self.deep = is_deep(product) and (self.packs or self.gathers)
+        self.deep = self.in_blocks or (is_deep(product) and (self.packs or self.gathers))
         block = min(self.k, self.tuning.sums) if self.deep else self.k
         packed = block if self.batch else self.k  # at a time: of one matrix all, for all ranges
         self.depth = -(-packed // self.lanes) * self.lanes
@@ -168,22 +170,27 @@ class TiledWriter(BatchWriter):
     # Tiles
 
     def some(self, a: str, b: str, result: str, rows: int) -> None:
+        self.summed(a, b, result, rows, self.k)
+
+    def summed(self, a: str, b: str, result: str, rows: int, total: int) -> None:
+        """Some rows, of sums of so many products."""
         e = self.e
         if not self.deep:
-            self.block(a, b, result, rows, self.k, "false")
+            self.block(a, b, result, rows, total, "false")
             return
         left, right = self.number(self.a.strides[-1], "a step"), self.number(self.b.strides[-2], "b row")
 
         def block(at: str, k: int, again: str) -> None:
             self.block(self.move(a, e.times(at, left)), self.move(b, e.times(at, right)), result, rows, k, again, at)
 
-        blocks, rest = divmod(self.k, self.tuning.sums)
-        whole = self.number(blocks * self.tuning.sums, "whole blocks")
-        with e.loop("0", whole, self.tuning.sums) as at, self.within("block"):
-            block(at, self.tuning.sums, e.test("ne", at, 0))
+        blocks, rest = divmod(total, self.tuning.sums)
+        whole = self.varying(blocks * self.tuning.sums, "whole blocks")
+        if blocks:
+            with e.loop("0", whole, self.tuning.sums) as at, self.within("block"):
+                block(at, self.tuning.sums, e.test("ne", at, 0))
         if rest:
             with self.within("last sums"):
-                block(whole, rest, "true")
+                block(whole, rest, "true" if blocks else "false")
 
     def block(self, a: str, b: str, result: str, rows: int, k: int, again: str, at: str = "0") -> None:
         """The sums over some k from `at` on, or these added to the result."""

@@ -6,6 +6,12 @@ Pixels d and weights g are transformed, by additions and halves alone; at each o
 the channels; and its results are transformed back: y = Aᵀ[(G g Gᵀ) ∘ (Bᵀ d B)]A. The gradient by the pixels is such a convolution
 with turned weights; that by the weights is Gᵀ[(Bᵀ d B) ∘ (A y Aᵀ)]G, added up over the tiles.
 
+With a stride of two and a padding of one, two neighbours of a line of outputs read five pixels: the first, third and fifth meet
+the two outer taps, which is a convolution without a stride that three multiplications do in place of four; the others meet the
+middle tap. So there are 25 places in place of 36 multiplications, whose transforms are additions alone. Where several places meet
+the same transformed pixels or weights these are there once. The gradient by the pixels makes four by four of them from three by
+three cotangents, in 25 places, too.
+
 A block of tiles goes through all of it in the second cache. A rounding error is relative to the largest pixel of a tile, not to
 the output. What isn't finite would spread over a tile: so a block in which something isn't finite is computed anew from the
 definition, and results are infinite or NaN exactly where the definition's are.
@@ -13,10 +19,11 @@ definition, and results are infinite or NaN exactly where the definition's are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
+from adjoint.compiler.extents import larger
 from adjoint.compiler.fuse.kinds import Window
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Value
@@ -27,14 +34,15 @@ from adjoint.compiler.loops.matmul_tiles import Kernel
 from adjoint.compiler.loops.winograd_tiles import (
     BLOCK,
     FIELDS,
-    PLACES,
+    FORMS,
     TAPS,
+    WEIGHTS,
     Block,
     Finish,
     Tile,
     both_ways,
+    kernel_name,
     places,
-    to_three,
 )
 from adjoint.compiler.tables import LARGE, Arguments, Function, Shared
 from adjoint.compiler.targets.target import tuning
@@ -63,26 +71,32 @@ class WinogradWriter(ConvolutionWriter):
         self.lanes = bits // 32
         self.adds_up = self.kind == "convolution_weight_gradient"
         self.turned = self.kind == "convolution_input_gradient"
+        strided = self.geometry.stride != (1, 1)
+        self.form_name = ("spread" if self.turned else "strided") if strided else ""
+        self.form = form = FORMS[self.form_name]
         before, made = tuple([p[0] for p in self.geometry.padding]), self.becomes
         source = self.image
         if self.turned:
             before, source, made = tuple([2 - p for p in before]), made, source
         self.before = before
         self.source, self.made = self.images("source", source), self.images("made", made)
-        self.across = -(-self.made.columns // 2)
-        self.tiles_of_image = -(-self.made.rows // 2) * self.across
+        self.across = -(-self.made.columns // form.made)
+        self.tiles_of_image = -(-self.made.rows // form.made) * self.across
         if self.adds_up:  # a part adds up enough to be worth its sums
             least = -(-4 * tuning().winograd_sums // self.tiles_of_image)
             self.tile = min(max(self.tile, least), self.rows)
             self.parts = -(-self.rows // self.tile)
         most = tuning().winograd_sums if self.adds_up else tuning().winograd_tiles
+        most = larger(most * 16 // form.side**2, 1)  # as much space for a block
         count = -(-self.tile * self.tiles_of_image // most)
         self.panels = panels(self.made.channels, self.lanes, max(dict(tuning().heights)))
         together = 1 if self.adds_up else dict(tuning().heights)[self.panels[0].vectors]  # rows of a tile of a product
         self.block = -(-self.tile * self.tiles_of_image // (count * together)) * together  # tiles
         self.weights_room = (-(-self.source.channels * self.made.room // LINE) | 1) * LINE  # of one place, as `apart`
+        kinds = form.pixels, form.cotangents if self.adds_up else range(form.side)
         self.left, self.right = [
-            arguments.reserve(PLACES * self.apart(images) * 4) for images in (self.source, self.made)
+            arguments.reserve((max(of) + 1) ** 2 * self.apart(images) * 4)
+            for of, images in zip(kinds, (self.source, self.made), strict=True)
         ]
 
     def images(self, role: str, shape: tuple[int, ...]) -> Images:
@@ -91,7 +105,7 @@ class WinogradWriter(ConvolutionWriter):
 
     def apart(self, images: Images) -> int:
         """Elements from one place's block to the next one's: an odd number of lines, so that they share no sets of a cache."""
-        return (-(-self.block * images.room // LINE) | 1) * LINE
+        return int((-(-self.block * images.room // LINE) | 1) * LINE)
 
     # Numbers and pointers
 
@@ -114,6 +128,10 @@ class WinogradWriter(ConvolutionWriter):
     def kernel(self, name: str, rows: int = 1, vectors: int = 1, together: str = "", masked: bool = False) -> Function:
         return Function("tiles", Kernel(name, "float32", int(rows), int(vectors), masked, together))
 
+    def named(self, name: str) -> str:
+        """What a function of `winograd_tiles` is called in this form."""
+        return kernel_name(name, self.form_name)
+
     def add_extents(self) -> str:
         """Where in the block what `winograd_tiles` asks for begins."""
         turned, (above, left) = self.turned, self.before
@@ -123,15 +141,17 @@ class WinogradWriter(ConvolutionWriter):
         ]
         items += [self.tiles_of_image, self.across, above, left]
         items += [own, other, TAPS - 1, -1] if turned else [other, own, 0, 1]
+        stride = self.geometry.stride[0]
+        items += [1, stride] if turned else [stride, 1]
         if not self.adds_up:
-            items.append(self.kernel("winograd_definition", together="" if self.cells is None else "places"))
+            items.append(self.kernel(self.named("definition"), together="" if self.cells is None else "places"))
         with self.inputs.at_the_beginning():
             return self.arguments.add_list(self.e, items)
 
     def on_block(self, name: str, source: str, target: str, images: str, first: str, count: str) -> None:
         """Call one of the functions of `winograd_tiles`."""
         of = self.source if name in ("pixels", "weights_definition") else self.made
-        function = self.pointer(self.kernel(f"winograd_{name}", masked=of.room != of.channels))
+        function = self.pointer(self.kernel(self.named(name), masked=of.room != of.channels))
         weights = images if self.adds_up else self.read(1)
         given = (self.extents, source, target, images, weights, first, count)
         names = [*BLOCK[:2], *[(kind, value) for (kind, _), value in zip(BLOCK[2:], given, strict=True)]]
@@ -143,7 +163,7 @@ class WinogradWriter(ConvolutionWriter):
         self.begin(self.lanes)
         self.extents = self.add_extents()
         transformed = Shared(0, f"weights of {self.name}")
-        size = PLACES * self.weights_room * 4
+        size = WEIGHTS * self.weights_room * 4
         self.arguments.share(transformed.purpose, size * (self.parts if self.adds_up else 1))
         images = [self.read(0), self.read(1) if self.adds_up else self.result() if self.cells is None else self.read(0)]
         weights = self.pointer(transformed)
@@ -209,10 +229,11 @@ class WinogradWriter(ConvolutionWriter):
                 items.append(self.kernel("tile", height, panel.vectors, "steps"))
         depth, limit = self.extent(self.source, "channels"), tuning()
         sums = self.number(limit.sums, "sums") if k > limit.deep else depth
-        with e.loop("0", str(PLACES), 1) as place:
-            a = self.move(left, e.times(place, self.extent(self.source, "apart")))
-            b = self.move(weights, e.times(place, self.number(self.weights_room, "weights of a place")))
-            c = self.move(right, e.times(place, self.extent(self.made, "apart")))
+        form = self.form
+        with self.each_place() as place:
+            a = self.at_place(left, place, form.pixels, self.extent(self.source, "apart"))
+            b = self.at_place(weights, place, form.weights, self.number(self.weights_room, "weights of a place"))
+            c = self.at_place(right, place, range(form.side), self.extent(self.made, "apart"))
             self.call_tiles(items, a, b, c, depth, depth, sums, "false")
         if self.cells is None:
             self.on_block("results", right, results, images, first, self.counted(count))
@@ -220,6 +241,25 @@ class WinogradWriter(ConvolutionWriter):
         given = (self.extents, right, results, images, self.read(1), first, self.counted(count))
         names = [(kind, value) for (kind, _), value in zip(BLOCK[2:], given, strict=True)]
         e.call(f"@${self.name}.results", (*BLOCK[:2], *names, ("i64", image)))
+
+    @contextmanager
+    def each_place(self) -> Iterator[tuple[str, str]]:
+        """Loops over the places: the row and the column of each."""
+        side = str(self.form.side)
+        with self.e.loop("0", side, 1) as row, self.e.loop("0", side, 1) as column:
+            yield row, column
+
+    def at_place(self, pointer: str, place: tuple[str, str], kinds: Sequence[int], apart: str) -> str:
+        """What meets at a place: of kinds along each axis, those that the table names, `apart` from each other."""
+        e, found = self.e, []
+        for index in place:
+            kind = index
+            for k, n in enumerate(kinds):
+                if n != k:
+                    kind = e.choose(e.test("eq", index, k), str(n), kind)
+            found.append(kind)
+        row, column = found
+        return self.move(pointer, e.times(e.plus(e.times(row, max(kinds) + 1), column), apart))
 
     def results_by_cells(self, cells: Cells) -> L.Function:
         """The function of a block that finishes its results by what `cells` say."""
@@ -252,7 +292,8 @@ class WinogradWriter(ConvolutionWriter):
 
             return finish
 
-        Block(e, Kernel("winograd_results", "float32", masked=made.room != made.channels)).results(begin)
+        kernel = Kernel(self.named("results"), "float32", masked=made.room != made.channels)
+        Block(e, kernel, self.form).results(begin)
         return self.inputs.function(f"{self.name}.results", (*BLOCK, ("i64", "%image")), True)
 
     def call_tiles(
@@ -307,7 +348,7 @@ class WinogradWriter(ConvolutionWriter):
         e, depth, width = self.e, self.extent(self.source, "channels"), panel.vectors * self.lanes
         inside = e.index("urem", e.index("sub", column, panel.column), width)
         begin = e.plus(e.times(e.index("sub", column, inside), depth), inside)
-        e.call(self.pointer(self.kernel("winograd_taps", together="turned" if self.turned else "")), (
+        e.call(self.pointer(self.kernel(self.named("taps"), together="turned" if self.turned else "")), (
             ("ptr", strip), ("ptr", self.move(target, begin)), ("i64", depth), ("i64", str(width)),
             ("i64", self.number(self.weights_room, "weights of a place")),
         ))  # fmt: skip
@@ -328,12 +369,15 @@ class WinogradWriter(ConvolutionWriter):
             for top, height, times in tiles:
                 items += [top, height, times, top, height, 1, source.room, height]
                 items.append(self.kernel("tile", height, panel.vectors))
-        k = self.counted(count)
-        with e.loop("0", str(PLACES), 1) as place:
-            a = self.move(left, e.times(place, self.extent(source, "apart")))
-            b = self.move(right, e.times(place, self.extent(made, "apart")))
-            c = self.move(sums, e.times(place, self.number(self.weights_room, "weights of a place")))
-            self.call_tiles(items, a, b, c, "1", k, k, e.test("ne", first, 0))
+        k, form = self.counted(count), self.form
+        with self.each_place() as place:
+            a = self.at_place(left, place, form.pixels, self.extent(source, "apart"))
+            b = self.at_place(right, place, form.cotangents, self.extent(made, "apart"))
+            c = self.at_place(sums, place, form.weights, self.number(self.weights_room, "weights of a place"))
+            again = first
+            for index in place:  # what meets weights that were met already is added to the sums
+                again = e.choose(e.test("eq", index, 4), "1", again) if form.side > 4 else again
+            self.call_tiles(items, a, b, c, "1", k, k, e.test("ne", again, 0))
 
     def transform_back(self, sums: str) -> None:
         """Gᵀ n G of all sums, those of the parts added up in order; all anew if something isn't finite."""
@@ -351,7 +395,7 @@ class WinogradWriter(ConvolutionWriter):
             with e.loop("0", self.extent(source, "channels"), 1) as k:
                 offset = e.plus(e.times(k, self.extent(made, "room")), column)
                 given = [e.load(p, o, "float32", 1) for p, o in places(e, sums, offset, of_place)]
-                values = both_ways(e, given, to_three)
+                values = both_ways(e, given, self.form.to_taps)
                 for tap, value in enumerate(values):
                     e.set(spoilt, e.fma(value, 0.0, e.get(spoilt, "float32")))
                     if turns:
@@ -375,7 +419,7 @@ class WinogradWriter(ConvolutionWriter):
         e = self.e
         if self.parts == 1:
             return
-        size = self.number(PLACES * self.weights_room, "weights of a part")
+        size = self.number(WEIGHTS * self.weights_room, "weights of a part")
         with e.loop("1", self.number(self.parts, "parts"), 1) as part:
             more = self.move(sums, e.times(part, size))
             with e.loop("0", size, self.lanes) as i:

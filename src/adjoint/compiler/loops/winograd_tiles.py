@@ -1,5 +1,5 @@
 """What Winograd's convolutions do with a block of tiles (see `build_winograd`), as functions that all of them share: pixels,
-results and cotangents transformed, results by the definition.
+results and cotangents transformed, results by the definition. Each comes in the forms of `FORMS`.
 
 Extents are a list in the unit's block: those of the images that are read and of those that are made (`FIELDS` of each), then
 `OTHERS`, then, where results are made, the function that computes them by the definition.
@@ -17,13 +17,14 @@ from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import Emitter, Value
 from adjoint.compiler.loops.matmul_tiles import Kernel
 
-PLACES, TAPS = 16, 9
+WEIGHTS, TAPS = 16, 9  # matrices that weights of 3×3 are transformed to, in every form
 # Of images with their channels last; `room` is the channels in whole vectors, `line` and `image` are the elements of a line of
-# pixels and of an image, `apart` those from one of the 16 places to the next in a block of tiles.
+# pixels and of an image, `apart` those from one place to the next in a block of tiles.
 FIELDS = ("channels", "rows", "columns", "room", "line", "image", "apart")
 # Tiles of an image, and in a row of them; the padding before; how far apart weights are for neighbours in what is made, and in
-# what is read; the first tap and the step to the next.
-OTHERS = ("tiles", "across", "above", "left of", "own", "other", "first tap", "next tap")
+# what is read; the first tap and the step to the next. By the definition a tap of a row reads the row that is `up` times that
+# row, less the padding and more the tap, divided by `down`, if there is such a row.
+OTHERS = ("tiles", "across", "above", "left of", "own", "other", "first tap", "next tap", "up", "down")
 BLOCK = (
     *matmul_tiles.BLOCK, ("ptr", "%source"), ("ptr", "%target"), ("ptr", "%images"), ("ptr", "%weights"),
     ("i64", "%begin"), ("i64", "%count"),
@@ -60,19 +61,95 @@ def to_three(e: Emitter, n: Sequence[Value]) -> list[Value]:
     return [e.add(n[0], total), difference, e.add(total, n[3])]
 
 
-def both_ways(e: Emitter, matrix: list[Value], along: Callable[[Emitter, Sequence[Value]], list[Value]]) -> list[Value]:
+# With a stride of two: of the five that two results read, the outer ones and the middle one meet two taps, the others one ------
+
+
+def of_five(e: Emitter, d: Sequence[Value]) -> list[Value]:
+    """Bᵀ d."""
+    return [e.subtract(d[0], d[2]), d[2], e.subtract(d[4], d[2]), d[1], d[3]]
+
+
+def strided_to_two(e: Emitter, m: Sequence[Value]) -> list[Value]:
+    """Aᵀ m."""
+    return [e.add(e.add(m[0], m[1]), m[3]), e.add(e.add(m[1], m[2]), m[4])]
+
+
+def strided_from_two(e: Emitter, y: Sequence[Value]) -> list[Value]:
+    """A y, each value of it once."""
+    return [y[0], e.add(y[0], y[1]), y[1]]
+
+
+def strided_of_three(e: Emitter, g: Sequence[Value]) -> list[Value]:
+    """G g, each value of it once."""
+    return [g[0], e.add(g[0], g[2]), g[2], g[1]]
+
+
+def strided_to_three(e: Emitter, n: Sequence[Value]) -> list[Value]:
+    """Gᵀ n."""
+    return [e.add(n[0], n[1]), n[3], e.add(n[1], n[2])]
+
+
+def spread_of_three(e: Emitter, d: Sequence[Value]) -> list[Value]:
+    """Bᵀ d, of three that four pixels' gradients read; each value of it once."""
+    return [e.subtract(d[0], d[1]), d[1], e.subtract(d[2], d[1]), d[0]]
+
+
+def spread_to_four(e: Emitter, m: Sequence[Value]) -> list[Value]:
+    """Aᵀ m."""
+    return [m[3], e.add(m[0], m[1]), m[4], e.add(m[1], m[2])]
+
+
+Along = Callable[[Emitter, Sequence[Value]], list[Value]]
+
+
+class Form(NamedTuple):
+    """Along an axis: a tile makes so many results of `window` pixels, those of the next tile `step` further, the first one's
+    `begin` behind the padding. At each place a kind of transformed pixels (or cotangents, where weights are summed up) meets
+    a kind of transformed weights."""
+
+    made: int
+    window: int
+    step: int
+    begin: int
+    of_pixels: Along
+    to_results: Along
+    of_taps: Along
+    of_cotangents: Along
+    to_taps: Along
+    pixels: tuple[int, ...]
+    cotangents: tuple[int, ...]
+    weights: tuple[int, ...]
+
+    @property
+    def side(self) -> int:
+        """Places along an axis."""
+        return len(self.weights)
+
+
+FOUR, FIVE = (0, 1, 2, 3), (0, 1, 2, 3, 4)
+FORMS = {
+    "": Form(2, 4, 2, 0, of_four, to_two, of_three, from_two, to_three, FOUR, FOUR, FOUR),
+    "strided": Form(2, 5, 4, 0, of_five, strided_to_two, strided_of_three, strided_from_two, strided_to_three,
+                    FIVE, (0, 1, 2, 0, 2), (0, 1, 2, 3, 3)),
+    # the gradient by the pixels of what is strided, with a padding of one
+    "spread": Form(4, 3, 2, 1, spread_of_three, spread_to_four, strided_of_three, strided_from_two, strided_to_three,
+                   (0, 1, 2, 3, 1), FIVE, (0, 1, 2, 3, 3)),
+}  # fmt: skip
+
+
+def both_ways(e: Emitter, matrix: list[Value], along: Along) -> list[Value]:
     """A square matrix transformed along its columns, then along its rows."""
     size = int(len(matrix) ** 0.5)
     down = [along(e, matrix[b::size]) for b in range(size)]
     return [value for a in range(len(down[0])) for value in along(e, [column[a] for column in down])]
 
 
-def places(e: Emitter, pointer: str, offset: str, apart: str) -> list[tuple[str, str]]:
-    """A pointer and an offset for each of the 16 places."""
-    four = e.times(apart, 4)
+def places(e: Emitter, pointer: str, offset: str, apart: str, side: int = 4) -> list[tuple[str, str]]:
+    """A pointer and an offset for each of `side` times `side` places."""
+    row = e.times(apart, side)
     pointers, offsets = [pointer], [offset]
-    for _ in range(3):
-        pointers.append(e.at(pointers[-1], four, "float"))
+    for _ in range(side - 1):
+        pointers.append(e.at(pointers[-1], row, "float"))
         offsets.append(e.plus(offsets[-1], apart))
     return [(a, b) for a in pointers for b in offsets]
 
@@ -81,10 +158,13 @@ def places(e: Emitter, pointer: str, offset: str, apart: str) -> list[tuple[str,
 
 
 class Tile(NamedTuple):
-    """Where a tile is: its number in the block, its image, the first row and column of its outputs."""
+    """Where a tile is: its number in the block, its image, and in this how many tiles are above and left of it; the first row and
+    column of its outputs."""
 
     number: str
     image: str
+    above: str
+    left: str
     row: str
     column: str
 
@@ -98,14 +178,14 @@ class Edge(NamedTuple):
     masks: list[str] | None
 
 
-Finish = Callable[[str, list[Value]], None]  # does what is to be done with a vector of channels of four outputs
+Finish = Callable[[str, list[Value]], None]  # does what is to be done with a vector of channels of a tile's outputs
 
 
 class Block:
     """A function that goes through the tiles of a block. `masked`: the channels aren't whole vectors."""
 
-    def __init__(self, e: Emitter, kernel: Kernel) -> None:
-        self.e = e
+    def __init__(self, e: Emitter, kernel: Kernel, form: Form = FORMS[""]) -> None:
+        self.e, self.form = e, form
         self.masked = kernel.masked
         names = [*[f"source {x}" for x in FIELDS], *[f"made {x}" for x in FIELDS], *OTHERS]
         self.numbers = {name: e.argument(e.plus("%list", k)) for k, name in enumerate(names)}
@@ -120,7 +200,8 @@ class Block:
             at = e.plus("%begin", t)
             image, within = e.index("udiv", at, numbers["tiles"]), e.index("urem", at, numbers["tiles"])
             row, column = e.index("udiv", within, numbers["across"]), e.index("urem", within, numbers["across"])
-            write(Tile(t, image, e.times(row, 2), e.times(column, 2)))
+            made = self.form.made
+            write(Tile(t, image, row, column, e.times(row, made), e.times(column, made)))
 
     def image_of(self, kind: str, pointer: str, number: str) -> str:
         """The pointer to an image."""
@@ -134,28 +215,31 @@ class Block:
 
     def pixels(self) -> None:
         """Bᵀ d B of each tile."""
-        e, numbers = self.e, self.numbers
-        line, step = numbers["source line"], numbers["source channels"]
+        e, numbers, form = self.e, self.numbers, self.form
+        line, step, along = numbers["source line"], numbers["source channels"], range(form.window)
 
         def one(tile: Tile) -> None:
-            top, left = e.index("sub", tile.row, numbers["above"]), e.index("sub", tile.column, numbers["left of"])
+            top, left = [
+                e.index("sub", e.plus(e.times(before, form.step), form.begin), padding)
+                for before, padding in ((tile.above, numbers["above"]), (tile.left, numbers["left of"]))
+            ]
             image = self.image_of("source", "%source", tile.image)
             rows = [self.move(image, e.plus(e.times(top, line), e.times(left, step)))]
-            for _ in range(3):
+            for _ in along[1:]:
                 rows.append(self.move(rows[-1], line))
             into = self.move("%target", e.times(tile.number, numbers["source room"]))
 
             def read(edge: Edge | None) -> None:
                 def vector(channel: str, rest: str) -> None:
                     columns = [channel]
-                    for _ in range(3):
+                    for _ in along[1:]:
                         columns.append(e.plus(columns[-1], step))
                     if edge is None:
                         with e.masked(e.below(rest) if self.masked else None):
-                            pixels = [e.load(rows[a], columns[b], "float32", 1) for a in range(4) for b in range(4)]
+                            pixels = [e.load(rows[a], columns[b], "float32", 1) for a in along for b in along]
                     else:
                         pixels = self.amid_zeros(rows, columns, edge, rest)
-                    self.put(both_ways(e, pixels, of_four), into, channel, "source")
+                    self.put(both_ways(e, pixels, form.of_pixels), into, channel, "source")
 
                 self.vectors("source", vector)
 
@@ -166,17 +250,18 @@ class Block:
     def inside(self, top: str, left: str, write: Callable[[Edge | None], None]) -> None:
         """Call `write` once for tiles that lie inside of an image, and once for others, with what of them does."""
         e, numbers = self.e, self.numbers
-        rows, columns = numbers["source rows"], numbers["source columns"]
+        rows, columns, along = numbers["source rows"], numbers["source columns"], range(self.form.window)
+        last = along[-1]
         fits = e.all_of(
-            e.all_of(e.test("slt", "-1", top), e.test("slt", e.plus(top, 3), rows)),
-            e.all_of(e.test("slt", "-1", left), e.test("slt", e.plus(left, 3), columns)),
+            e.all_of(e.test("slt", "-1", top), e.test("slt", e.plus(top, last), rows)),
+            e.all_of(e.test("slt", "-1", left), e.test("slt", e.plus(left, last), columns)),
         )
         with e.when(fits):
             write(None)
         with e.when(e.test("eq", e.choose(fits, "1", "0"), 0)):
             # unsigned: what is negative is large
-            down = [e.test("ult", e.plus(top, a), rows) for a in range(4)]
-            right = [e.test("ult", e.plus(left, b), columns) for b in range(4)]
+            down = [e.test("ult", e.plus(top, a), rows) for a in along]
+            right = [e.test("ult", e.plus(left, b), columns) for b in along]
             # without a last vector that isn't full, masks are the same for all vectors
             count = numbers["source channels"] if self.masked else str(e.lanes)
             limits = [e.choose(condition, count, "0") for condition in right]
@@ -186,36 +271,44 @@ class Block:
         """A vector of each pixel, zero where it lies in the padding."""
         e = self.e
         masks = edge.masks or [e.below(e.index("umin", limit, rest)) for limit in edge.limits]
-        pixels = [e.variable(e.constant(0.0, "float32")) for _ in range(16)]
+        size = self.form.window
+        pixels = [e.variable(e.constant(0.0, "float32")) for _ in range(size * size)]
         for a, there in enumerate(edge.down):
             with e.when(there):
                 for b, mask in enumerate(masks):
                     with e.masked(mask):
-                        e.set(pixels[4 * a + b], e.load(rows[a], columns[b], "float32", 1))
+                        e.set(pixels[size * a + b], e.load(rows[a], columns[b], "float32", 1))
         return [e.get(pixel, "float32") for pixel in pixels]
 
     def put(self, values: list[Value], into: str, offset: str, kind: str) -> None:
-        """A vector at each of the 16 places."""
-        spots = places(self.e, into, offset, self.numbers[f"{kind} apart"])
+        """A vector of each kind."""
+        spots = places(self.e, into, offset, self.numbers[f"{kind} apart"], int(len(values) ** 0.5))
         for value, (pointer, at) in zip(values, spots, strict=True):
             self.e.store(value, pointer, at)
 
     def outputs(self, images: str, tile: Tile) -> list[tuple[str, str | None]]:
-        """The pointers to the four outputs of a tile, each with the condition that it is there, if it may not be."""
-        e, numbers = self.e, self.numbers
+        """The pointers to the outputs of a tile, each with the condition that it is there, if it may not be."""
+        e, numbers, along = self.e, self.numbers, range(1, self.form.made)
         line, step = numbers["made line"], numbers["made channels"]
         corner = self.image_of("made", images, tile.image)
-        corner = self.move(corner, e.plus(e.times(tile.row, line), e.times(tile.column, step)))
-        below = self.move(corner, line)
-        down = e.test("ult", e.plus(tile.row, 1), numbers["made rows"])
-        right = e.test("ult", e.plus(tile.column, 1), numbers["made columns"])
-        both = e.all_of(down, right)
-        return [(corner, None), (self.move(corner, step), right), (below, down), (self.move(below, step), both)]
+        pointer = self.move(corner, e.plus(e.times(tile.row, line), e.times(tile.column, step)))
+        down, right = [
+            [None, *[e.test("ult", e.plus(first, k), numbers[f"made {what}"]) for k in along]]
+            for first, what in ((tile.row, "rows"), (tile.column, "columns"))
+        ]
+        found: list[tuple[str, str | None]] = []
+        for row in down:
+            at = pointer
+            for column in right:
+                found.append((at, e.all_of(row, column) if row is not None and column is not None else row or column))
+                at = self.move(at, step)
+            pointer = self.move(pointer, line)
+        return found
 
     def results(self, begin: Callable[[Tile], Finish] | None = None) -> None:
         """Aᵀ m A of each tile, and the block anew if something isn't finite. Who begins a tile says what becomes of its outputs;
         else they are stored."""
-        e, numbers, begin_tile = self.e, self.numbers, begin or self.store
+        e, numbers, form, begin_tile = self.e, self.numbers, self.form, begin or self.store
         definition = e.array(e.plus("%list", len(numbers)))
         spoilt = e.variable(e.constant(0.0, "float32"))
 
@@ -224,10 +317,10 @@ class Block:
             finish = begin_tile(tile)
 
             def vector(channel: str, rest: str) -> None:
-                spots = places(e, at, channel, numbers["made apart"])[: 4 if again else PLACES]
-                values = [e.load(p, o, "float32", 1) for p, o in spots]
+                spots = places(e, at, channel, numbers["made apart"], form.side)
+                values = [e.load(p, o, "float32", 1) for p, o in (spots[: form.made**2] if again else spots)]
                 if not again:
-                    values = both_ways(e, values, to_two)
+                    values = both_ways(e, values, form.to_results)
                     for value in values:
                         e.set(spoilt, e.fma(value, 0.0, e.get(spoilt, "float32")))
                 with e.masked(e.below(rest) if self.masked else None):
@@ -239,7 +332,7 @@ class Block:
         total = e.get(spoilt, "float32")
         with e.when_any(e.compare("uno", total, total)):
             e.call(definition, BLOCK)
-            if begin is not None:  # it has put them to the first four places
+            if begin is not None:  # it has put them to the first places
                 self.each_tile(lambda tile: one(tile, True))
 
     def store(self, tile: Tile) -> Finish:
@@ -266,33 +359,40 @@ class Block:
             yield
 
     def definition(self, in_place: bool) -> None:
-        """The outputs of each tile by the definition; `in_place`, to the first four places of what was to become results."""
-        e, numbers = self.e, self.numbers
+        """The outputs of each tile by the definition; `in_place`, to the first places of what was to become results."""
+        e, numbers, made = self.e, self.numbers, self.form.made
         depth, apart = numbers["source channels"], e.multiples(numbers["own"])
 
         def one(tile: Tile) -> None:
             pixels = self.image_of("source", "%images", tile.image)
             results = "%source" if in_place else self.image_of("made", "%target", tile.image)
-            with e.loop("0", "2", 1) as down, e.loop("0", "2", 1) as right:
+            with e.loop("0", str(made), 1) as down, e.loop("0", str(made), 1) as right:
                 y, x = e.plus(tile.row, down), e.plus(tile.column, right)
                 there = e.all_of(e.test("ult", y, numbers["made rows"]), e.test("ult", x, numbers["made columns"]))
                 to = e.times(e.plus(e.times(y, numbers["made columns"]), x), numbers["made channels"])
                 if in_place:
-                    place = e.times(e.plus(e.times(down, 2), right), numbers["made apart"])
+                    place = e.times(e.plus(e.times(down, made), right), numbers["made apart"])
                     to = e.plus(e.times(tile.number, numbers["made room"]), place)
-                top, left = e.index("sub", y, numbers["above"]), e.index("sub", x, numbers["left of"])
+                top = e.index("sub", e.times(y, numbers["up"]), numbers["above"])
+                left = e.index("sub", e.times(x, numbers["up"]), numbers["left of"])
 
                 def vector(channel: str, rest: str) -> None:
                     mask = e.below(rest)
                     total = self.nothing_yet(mask)
                     with e.loop("0", "3", 1) as a, e.loop("0", "3", 1) as b:
-                        row, column = e.plus(top, a), e.plus(left, b)
+                        steps = [e.plus(first, tap) for first, tap in ((top, a), (left, b))]
+                        row, column = [e.index("udiv", at, numbers["down"]) for at in steps]
+                        met = [
+                            e.test("eq", e.times(met, numbers["down"]), at)
+                            for met, at in zip((row, column), steps, strict=True)
+                        ]
                         at = e.times(e.plus(e.times(row, numbers["source columns"]), column), depth)
                         tap = e.times(e.plus(e.times(a, 3), b), numbers["next tap"])
                         weight = e.plus(e.times(channel, numbers["own"]), e.plus(tap, numbers["first tap"]))
                         inside = e.all_of(
                             e.test("ult", row, numbers["source rows"]), e.test("ult", column, numbers["source columns"])
                         )
+                        inside = e.all_of(inside, e.all_of(*met))
                         with e.when(inside), self.when_a_number(total), e.loop("0", depth, 1) as k:
                             value = e.load_scalar(pixels, e.plus(at, k), "float32")
                             with e.masked(mask):
@@ -321,7 +421,7 @@ class Block:
                     with ExitStack() if there is None else e.when(there), e.masked(mask):
                         e.set(cotangent, e.load(pointer, channel, "float32", 1))
                     given.append(e.get(cotangent, "float32"))
-                self.put(both_ways(e, given, from_two), into, channel, "made")
+                self.put(both_ways(e, given, self.form.of_cotangents), into, channel, "made")
 
             self.vectors("made", vector)
 
@@ -340,13 +440,13 @@ class Block:
                 mask = e.below(rest)
                 total = self.nothing_yet(mask)
                 with e.loop("0", "%count", 1) as n, e.loop("0", numbers["made rows"], 1) as i:
-                    row = e.index("sub", e.plus(i, a), numbers["above"])
+                    row = e.index("sub", e.plus(e.times(i, numbers["up"]), a), numbers["above"])
                     with e.when(e.test("ult", row, height)), self.when_a_number(total):
                         line = e.variable(e.constant(0.0, "float32"))
                         made = e.times(e.plus(e.times(n, numbers["made rows"]), i), numbers["made columns"])
                         read = e.times(e.plus(e.times(n, height), row), width)
                         with e.loop("0", numbers["made columns"], 1) as j:
-                            column = e.index("sub", e.plus(j, b), numbers["left of"])
+                            column = e.index("sub", e.plus(e.times(j, numbers["up"]), b), numbers["left of"])
                             with e.when(e.test("ult", column, width)):
                                 u = e.load_scalar("%images", e.plus(e.times(e.plus(made, j), outputs), o), "float32")
                                 at = e.plus(e.times(e.plus(read, column), channels), channel)
@@ -361,36 +461,49 @@ class Block:
             self.vectors("source", vector)
 
 
-def _definition(e: Emitter, kernel: Kernel) -> L.Parameters:
-    Block(e, kernel).definition(kernel.together == "places")
-    return BLOCK
-
-
-def _block(write: Callable[[Block], None]) -> Callable[[Emitter, Kernel], L.Parameters]:
+def _block(form: Form, write: Callable[[Block], None]) -> Callable[[Emitter, Kernel], L.Parameters]:
     def writer(e: Emitter, kernel: Kernel) -> L.Parameters:
-        write(Block(e, kernel))
+        write(Block(e, kernel, form))
         return BLOCK
 
     return writer
 
 
-def _taps(e: Emitter, kernel: Kernel) -> L.Parameters:
-    """G g Gᵀ of a strip of k times 9 vectors of taps, to rows `width` apart at each of the 16 places; turned, the last tap is the
+def _definition(form: Form) -> Callable[[Emitter, Kernel], L.Parameters]:
+    def writer(e: Emitter, kernel: Kernel) -> L.Parameters:
+        Block(e, kernel, form).definition(kernel.together == "places")
+        return BLOCK
+
+    return writer
+
+
+def _taps(form: Form) -> Callable[[Emitter, Kernel], L.Parameters]:
+    """G g Gᵀ of a strip of k times 9 vectors of taps, to rows `width` apart of each of the matrices; turned, the last tap is the
     first."""
-    with e.loop("0", "%k", 1) as k:
-        at = e.times(k, TAPS * e.lanes)
-        taps = [e.load("%strip", e.plus(at, tap * e.lanes), "float32", 1) for tap in range(TAPS)]
-        if kernel.together == "turned":
-            taps.reverse()
-        spots = places(e, "%target", e.times(k, "%width"), "%apart")
-        for value, (pointer, offset) in zip(both_ways(e, taps, of_three), spots, strict=True):
-            e.store(value, pointer, offset)
-    return (("ptr", "%strip"), ("ptr", "%target"), ("i64", "%k"), ("i64", "%width"), ("i64", "%apart"))
+
+    def writer(e: Emitter, kernel: Kernel) -> L.Parameters:
+        with e.loop("0", "%k", 1) as k:
+            at = e.times(k, TAPS * e.lanes)
+            taps = [e.load("%strip", e.plus(at, tap * e.lanes), "float32", 1) for tap in range(TAPS)]
+            if kernel.together == "turned":
+                taps.reverse()
+            spots = places(e, "%target", e.times(k, "%width"), "%apart")
+            for value, (pointer, offset) in zip(both_ways(e, taps, form.of_taps), spots, strict=True):
+                e.store(value, pointer, offset)
+        return (("ptr", "%strip"), ("ptr", "%target"), ("i64", "%k"), ("i64", "%width"), ("i64", "%apart"))
+
+    return writer
 
 
-WRITERS = {
-    "winograd_pixels": _block(Block.pixels), "winograd_results": _block(Block.results),
-    "winograd_definition": _definition, "winograd_cotangents": _block(Block.cotangents),
-    "winograd_weights_definition": _block(Block.weights_definition), "winograd_taps": _taps,
-}  # fmt: skip
-matmul_tiles.WRITERS.update(WRITERS)
+def kernel_name(name: str, form: str) -> str:
+    """What one of the functions is called in a form."""
+    return f"winograd_{name}_{form}" if form else f"winograd_{name}"
+
+
+for _name, _form in FORMS.items():
+    for _part, _writer in {
+        "pixels": _block(_form, Block.pixels), "results": _block(_form, Block.results),
+        "cotangents": _block(_form, Block.cotangents), "weights_definition": _block(_form, Block.weights_definition),
+        "definition": _definition(_form), "taps": _taps(_form),
+    }.items():  # fmt: skip
+        matmul_tiles.WRITERS[kernel_name(_part, _name)] = _writer

@@ -6,20 +6,22 @@ from adjoint.compiler.extents import larger, smaller
 from adjoint.compiler.fuse.kinds import Choice, Product
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build_matmul import is_deep
+from adjoint.compiler.loops.build_parts import PartsWriter
 from adjoint.compiler.loops.build_vector import VectorWriter
 from adjoint.compiler.targets.target import Sizes, tuning
 from adjoint.runtime import libraries, onednn
 from adjoint.shapes import size_of
 
 
-def library_for(product: Product) -> str:
-    """oneDNN, OpenBLAS, or empty for kernels of our own."""
+def library_for(product: Product, alone: bool = False) -> str:
+    """oneDNN, OpenBLAS, or empty for kernels of our own. `alone`: it is a unit of its own."""
     (n, k), m = product.a.shape[-2:], product.b.shape[-1]
-    if VectorWriter.suits(product):
+    if VectorWriter.suits(product) or (alone and PartsWriter.suits(product)):
         return ""
     if (n == 1 or m == 1) and n * k * m >= tuning().least_vector and libraries.missing() is None:
         return "OpenBLAS"
-    if matmul_tiles.available() and m >= tuning().narrowest and k * m <= tuning().largest:
+    largest = next(elements for rows, elements in tuning().largest if n >= rows)
+    if matmul_tiles.available() and m >= tuning().narrowest and k * m <= largest:
         return ""
     better = product.step.type.dtype.name == "float32" and n > 1 and m > 1 and n * k * m >= tuning().small
     if better and onednn.available():
@@ -52,8 +54,8 @@ def is_batch(product: Product) -> bool:
 def choose(product: Product, row_tile: int | None = None) -> Choice:
     """How a product is computed, `row_tile` rows at a time if it is given."""
     (n, k), m = product.a.shape[-2:], product.b.shape[-1]
-    library = library_for(product)
-    if is_batch(product):
+    library = library_for(product, row_tile is None)
+    if is_batch(product) or (row_tile is None and PartsWriter.suits(product)):
         return Choice(library, n, False)
     rows = row_tile or n
     if row_tile is None:  # no question is asked of extents, so that the answer is a formula

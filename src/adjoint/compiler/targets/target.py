@@ -70,7 +70,13 @@ class Tuning(NamedTuple):
     sums: int = 256
     # From this k on, a range of rows goes block by block, if A is packed, or if of B more elements than these are.
     deep: int = 512
-    most_packed: int = 1 << 17
+    most_packed: int = 1 << 22
+    # Sums over rows that lie together on both sides, as in the gradient of weights, from this k on: so many parts at most add up
+    # at least so many products each, if all that they leave is no more than so many elements.
+    parted_from: int = 1 << 11
+    most_parts: int = 8
+    least_part: int = 1 << 10
+    largest_parts: int = 1 << 21
     # Rows from which packing B costs less than reading it at its stride: more where a panel of it stays in the nearest cache,
     # which it does up to so many k; fewer in a batch, where each matrix comes from further away.
     packed_from: int = 96
@@ -81,8 +87,13 @@ class Tuning(NamedTuple):
         256  # k from which A is packed where its columns lie together: each row would touch so many lines
     )
     gathered: int = 96  # rows packed together
-    # Who computes a product: our kernels where B is in the second cache and not too narrow, else a library
-    largest: int = 1 << 19  # elements of B
+    # Who computes a product: our kernels where B is not too narrow, and not too large for what A's rows make of it once it is
+    # packed, else a library
+    largest: tuple[tuple[int, int], ...] = (
+        (256, 1 << 22),
+        (16, 1 << 20),
+        (0, 1 << 19),
+    )  # from so many rows on, elements of B
     narrowest: int = 4  # columns
     least_vector: int = 1 << 12  # elements of a matrix that meets one vector, from which OpenBLAS reads it faster
     # Products in each sum from which kernels of our own multiply a matrix by a vector, if its rows lie together; and up to which
@@ -117,8 +128,8 @@ class Tuning(NamedTuple):
     most_by_cells: int = 16  # steps of a nest that is computed on what they have in registers
     winograd_from: int = 16  # channels on both sides of a 3×3 convolution that is computed with fewer multiplications
     winograd_least: int = 32  # tiles of 2×2 outputs in all, for which transforming the weights is worth it
-    winograd_tiles: int = 96  # computed together
-    winograd_sums: int = 96  # of them, where their sum is the gradient of weights
+    winograd_tiles: int = 72  # computed together, of those with 16 places
+    winograd_sums: int = 72  # of them, where their sum is the gradient of weights
     pointwise_from: int = 16  # channels on both sides of a 1×1 convolution that is computed as a product of matrices
     few_channels: int = 3  # up to which a convolution is computed by the definition
     image_tile: int = 1 << 23  # multiplications in a tile of images, at least

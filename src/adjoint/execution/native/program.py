@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.compiler import calls
-from adjoint.compiler.fuse.donation import is_lendable, overwritable
+from adjoint.compiler.fuse.donation import handed_on, is_lendable, overwritable
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Factors, Host, Nest, Scan, Transform, Window
 from adjoint.compiler.linking import Linker, function_address, linked
@@ -115,6 +115,7 @@ class Outline:
         for index, read in enumerate(roots):
             self.last_uses.update(dict.fromkeys(read, index))
         shares = overwritable(fusion, self.fresh, roots, self.last_uses)
+        self.handed_on = handed_on(fusion, self.produced, self.fresh, roots, self.last_uses)
         self.lasting = self.lasting_slots()
         self.reshaped: dict[
             int, int
@@ -286,13 +287,22 @@ class Native:
         }
         sizes.update(self.table.shared)
         self.scratch_size = -(-self.linked.own.scratch // ALIGNMENT) * ALIGNMENT
+        handed_on = self.outline.handed_on
+        alike = all([sizes[slot] == sizes[before] for slot, before in handed_on.items()])
         if like is not None:
-            if fits(sizes, like.room):
+            if alike and fits(sizes, like.room):
                 if self.table.positions is not like.table.positions:
                     self.inner = self.inner_places()
                 return
             sizes = {key: size + size // SPARE for key, size in sizes.items()}
-        offsets, size = place([self.lifetime(key, size) for key, size in sizes.items()])
+        lives: dict[Any, Lifetime] = {key: self.lifetime(key, size) for key, size in sizes.items()}
+        first: dict[Any, int] = {}  # of those that lie in one place after the other
+        for slot in sorted(handed_on, key=self.produced.__getitem__) if alike else ():
+            before = handed_on[slot]
+            first[slot] = before = first.get(before, before)
+            lives[before] = lives[before]._replace(last=lives.pop(slot).last)
+        offsets, size = place(list(lives.values()))
+        offsets.update({slot: offsets[before] for slot, before in first.items()})
         self.room, self.offsets = sizes, offsets
         self.scratch_start = -(-size // ALIGNMENT) * ALIGNMENT
         self.inner_roots: dict[int, int] = {key: offset for key, offset in offsets.items() if type(key) is int}
