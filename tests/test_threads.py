@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
 import subprocess
@@ -216,6 +217,58 @@ def test_a_sample_of_the_operations(operation: Any) -> None:
             pending = [y for y in outputs if y.node.value is None and y.node.inputs]
             if pending:
                 same_bits(*pending, tolerance=1e-4 if dtype in ("float32", "complex64") else 1e-10)
+
+
+# ---- the pool -------------------------------------------------------------------------------------------------------
+
+
+CHUNKS = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+LAUNCH = ctypes.CFUNCTYPE(
+    None,
+    ctypes.c_void_p,
+    ctypes.c_void_p,
+    CHUNKS,
+    ctypes.c_void_p,
+    *[ctypes.c_int64] * 2,
+    ctypes.c_void_p,
+    ctypes.c_int64,
+)
+
+
+def launched(count: int, limit: int, function: Any) -> None:
+    """Run `function(thread, first, last)` on all chunks by so many threads; a thread's number is what its own table is."""
+    ad.set_num_threads(limit)
+    where = pool.pointer("launch"), pool.pointer("memory"), pool.pointer("functions")
+    owns = (ctypes.c_void_p * limit)(*range(1, limit + 1))
+    table = (ctypes.c_void_p * 1)(ctypes.addressof(owns))
+    chunks = CHUNKS(lambda table, first, last, own, block: function(own - 1, first, last))
+    LAUNCH(where[0])(where[1], where[2], chunks, ctypes.addressof(table), count, limit, None, 1)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 7, 70])
+def test_each_chunk_runs_once(limit: int) -> None:
+    """Also with more threads than a job has parts."""
+    for count in (1, 2, 3, 5, 64, 65, 1000):
+        found: list[int] = []
+        launched(count, limit, lambda thread, first, last, found=found: found.extend(range(first, last)))
+        assert sorted(found) == list(range(count))
+
+
+def test_a_thread_begins_with_a_part_of_its_own() -> None:
+    """And helps with the others' when it has done it."""
+    came = threading.Event()
+    found: dict[int, list[int]] = {0: [], 1: []}
+
+    def run(thread: int, first: int, last: int) -> None:
+        found[thread].append(first)
+        if thread:
+            came.set()
+        else:
+            assert came.wait(60)
+            time.sleep(0.2)  # the other one goes on with what is left here
+
+    launched(8, 2, run)
+    assert found == {0: [0], 1: [4, 5, 6, 7, 1, 2, 3]}
 
 
 # ---- living with others ---------------------------------------------------------------------------------------------
