@@ -25,6 +25,7 @@ import adjoint.runtime
 from adjoint.compiler.calls import SHARED, WAKING
 from adjoint.compiler.excerpts import key_of
 from adjoint.compiler.loops.build_matmul import PARTS
+from adjoint.compiler.schedule.chunks import balanced, even, evenly
 from adjoint.compiler.targets.target import Sizes, tuned
 from adjoint.compiler.units import write_unit
 from adjoint.execution.native import compile_plan
@@ -217,6 +218,33 @@ def test_a_sample_of_the_operations(operation: Any) -> None:
             pending = [y for y in outputs if y.node.value is None and y.node.inputs]
             if pending:
                 same_bits(*pending, tolerance=1e-4 if dtype in ("float32", "complex64") else 1e-10)
+
+
+# ---- how many chunks ------------------------------------------------------------------------------------------------
+
+
+def test_chunks_are_even_in_number() -> None:
+    assert [even(n) for n in range(1, 8)] == [1, 2, 4, 4, 6, 6, 8]
+    assert [evenly(32, each) for each in (40, 32, 31, 14, 7, 1)] == [32, 32, 16, 8, 6, 1]
+    assert [balanced(32, range(n, 2 * n + 1)) for n in (1, 2, 3, 5, 11)] == [16, 16, 8, 4, 2]
+    assert balanced(7, range(3, 7)) == 2 and balanced(1, range(1, 3)) == 1 and balanced(10, range(1, 2)) == 10
+
+
+@pytest.mark.parametrize("rows", [500, 512, 513, 690])
+def test_two_threads_have_as_much_to_do(rows: int) -> None:
+    """Of products, alone and in tiles, of nests and of convolutions."""
+    a, b = ad.tensor(normal(rows, 300, dtype="float32")), ad.tensor(normal(300, 64, dtype="float32"))
+    bias = ad.tensor(normal(256, dtype="float32"))
+    wide = ad.tensor(normal(300, 256, dtype="float32"))
+    x = ad.tensor(normal(rows * 1000))
+    images = ad.tensor(normal(32, 8, 32, 32, dtype="float32"))
+    weights = ad.tensor(normal(8, 8, 3, 3, dtype="float32"))
+    for result in (a @ b, ad.relu(a @ wide + bias), ad.exp(x), ad.nn.functional.conv2d(images, weights, padding=1)):
+        program = compile_plan(planned(result)[0])
+        assert program is not None
+        calls = program.linked.calls
+        chunks = [calls[row, 2] for _, row in program.linked.spots if calls[row, 2] > 1]
+        assert chunks and all(n % 2 == 0 for n in chunks)
 
 
 # ---- the pool -------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from adjoint.compiler.fuse.kinds import Nest, View, broadcast
 from adjoint.compiler.loops.build import BYTES, lanes_for
 from adjoint.compiler.loops.formulas import REDUCTIONS, lowered
 from adjoint.compiler.loops.matmul_tiles import TURNED
+from adjoint.compiler.schedule.chunks import even
 from adjoint.compiler.targets.target import tuning
 from adjoint.shapes import Shape, contiguous, size_of
 
@@ -202,7 +203,7 @@ class NestPlan:
             self.ranged = first[0].axis if first else None
         self.work = work = size_of(nest.domain) * max(sum(min(self.cost[s], 50) for s in self.wanted()), 1)
         most = min(work // self.tuning.chunk, self.extent // self.granule, self.tuning.most_chunks)
-        chunks = 1 if work < self.tuning.shared_from else most
+        chunks = 1 if work < self.tuning.shared_from else even(most)
         self.step = max(-(-self.extent // max(chunks, 1) // self.granule), 1) * self.granule
         self.jammed = self.may_jam()
         if self.jammed and len(self.outer) == 1 and self.extent >= 4 * self.tuning.jammed:
