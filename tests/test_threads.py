@@ -247,6 +247,18 @@ def test_two_threads_have_as_much_to_do(rows: int) -> None:
         assert chunks and all(n % 2 == 0 for n in chunks)
 
 
+def test_chunks_that_leave_many_totals_are_few() -> None:
+    """One thread puts them together: that mustn't take as long as what all of them compute."""
+    x, w, b = [ad.variable(normal(*shape, dtype="float32")) for shape in ((2048, 700), (700,), (700,))]
+    y = ad.nn.functional.layer_norm(x, (700,), w, b)
+    same_bits(y, *ad.gradients((y * y).sum(), [x, w, b]), tolerance=1e-4)
+    program = compile_plan(planned(*ad.gradients((y * y).sum(), [w, b]))[0])
+    assert program is not None
+    assert 8 <= max(program.linked.calls[:, 2]) <= 2048 * 700 // (2 * 700 * 32)
+    program = compile_plan(planned(ad.exp(x).sum())[0])
+    assert program is not None and max(program.linked.calls[:, 2]) > 8
+
+
 # ---- the pool -------------------------------------------------------------------------------------------------------
 
 
