@@ -240,10 +240,7 @@ def test_two_threads_have_as_much_to_do(rows: int) -> None:
     images = ad.tensor(normal(32, 8, 32, 32, dtype="float32"))
     weights = ad.tensor(normal(8, 8, 3, 3, dtype="float32"))
     for result in (a @ b, ad.relu(a @ wide + bias), ad.exp(x), ad.nn.functional.conv2d(images, weights, padding=1)):
-        program = compile_plan(planned(result)[0])
-        assert program is not None
-        calls = program.linked.calls
-        chunks = [calls[row, 2] for _, row in program.linked.spots if calls[row, 2] > 1]
+        chunks = [n for n in chunks_of(result) if n > 1]
         assert chunks and all(n % 2 == 0 for n in chunks)
 
 
@@ -257,6 +254,44 @@ def test_chunks_that_leave_many_totals_are_few() -> None:
     assert 8 <= max(program.linked.calls[:, 2]) <= 2048 * 700 // (2 * 700 * 32)
     program = compile_plan(planned(ad.exp(x).sum())[0])
     assert program is not None and max(program.linked.calls[:, 2]) > 8
+
+
+def chunks_of(result: ad.Tensor) -> list[int]:
+    program = compile_plan(planned(result)[0])
+    assert program is not None
+    return [int(program.linked.calls[row, 2]) for _, row in program.linked.spots]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+def test_all_threads_move(dtype: str) -> None:
+    """Rows of each array that is joined; but not where one lies on another, which must come later."""
+    a, b = [(normal(300, 40, n) * 9).astype(dtype) for n in (30, 17)]
+    joined = ad.concat([ad.tensor(a), ad.tensor(b), ad.tensor(a)], axis=2)
+    turned = ad.concat([ad.tensor(a).mT, ad.tensor(b).mT], axis=1)
+    along = ad.concat([ad.tensor(a.reshape(-1)), ad.tensor(b.reshape(-1))])
+    (found,) = same_bits(joined)
+    np.testing.assert_array_equal(found, np.concatenate([a, b, a], 2))
+    found, other = same_bits(turned, along)
+    np.testing.assert_array_equal(found, np.concatenate([np.swapaxes(a, 1, 2), np.swapaxes(b, 1, 2)], 1))
+    np.testing.assert_array_equal(other, np.concatenate([a.reshape(-1), b.reshape(-1)]))
+    assert chunks_of(joined) == chunks_of(turned) == [8] and chunks_of(along) == [1]
+    x = ad.variable(normal(300, 40, 60))
+    parts = ad.gradients(((x[:, :, :20] * 2).sum() + (x[:, :, 20:] ** 2).sum()), [x])
+    same_bits(*parts)
+    whole = ad.tensor(normal(200, 400))
+    written = whole * 1
+    written[10:190] = ad.tensor(normal(180, 400, seed=1))
+    assert chunks_of(written)[-1] == 1
+    same_bits(written)
+
+
+def test_two_threads_share_few_rows() -> None:
+    """What a product packs is packed once for both."""
+    x, w = ad.tensor(normal(32, 128, dtype="float32")), ad.tensor(normal(512, 128, dtype="float32"))
+    assert chunks_of(x @ w.mT) == [2]
+    assert chunks_of(x[:10] @ w.mT) == [1]
+    with tuned(worth_sharing=0, worth_helping=0):
+        same_bits(x @ w.mT, x[:23] @ w.mT, x[:25] @ w.mT, tolerance=1e-5)
 
 
 # ---- the pool -------------------------------------------------------------------------------------------------------

@@ -36,6 +36,7 @@ from adjoint.compiler.loops.winograd_tiles import (
     places,
     to_three,
 )
+from adjoint.compiler.schedule.chunks import evenly
 from adjoint.compiler.tables import LARGE, Arguments, Function, Shared
 from adjoint.compiler.targets.target import tuning
 
@@ -73,7 +74,7 @@ class WinogradWriter(ConvolutionWriter):
         self.tiles_of_image = -(-self.made.rows // 2) * self.across
         if self.adds_up:  # a part adds up enough to be worth its sums
             least = -(-4 * tuning().winograd_sums // self.tiles_of_image)
-            self.tile = min(max(self.tile, least), self.rows)
+            self.tile = evenly(self.rows, min(max(self.tile, least), self.rows))
             self.parts = -(-self.rows // self.tile)
         most = tuning().winograd_sums if self.adds_up else tuning().winograd_tiles
         count = -(-self.tile * self.tiles_of_image // most)
