@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
 import subprocess
@@ -24,6 +25,7 @@ import adjoint.runtime
 from adjoint.compiler.calls import SHARED, WAKING
 from adjoint.compiler.excerpts import key_of
 from adjoint.compiler.loops.build_matmul import PARTS
+from adjoint.compiler.schedule.chunks import balanced, even, evenly
 from adjoint.compiler.targets.target import Sizes, tuned
 from adjoint.compiler.units import write_unit
 from adjoint.execution.native import compile_plan
@@ -245,6 +247,132 @@ def test_a_sample_of_the_operations(operation: Any) -> None:
             pending = [y for y in outputs if y.node.value is None and y.node.inputs]
             if pending:
                 same_bits(*pending, tolerance=1e-4 if dtype in ("float32", "complex64") else 1e-10)
+
+
+# ---- how many chunks ------------------------------------------------------------------------------------------------
+
+
+def test_chunks_are_even_in_number() -> None:
+    assert [even(n) for n in range(1, 8)] == [1, 2, 4, 4, 6, 6, 8]
+    assert [evenly(32, each) for each in (40, 32, 31, 14, 7, 1)] == [32, 32, 16, 8, 6, 1]
+    assert [balanced(32, range(n, 2 * n + 1)) for n in (1, 2, 3, 5, 11)] == [16, 16, 8, 4, 2]
+    assert balanced(7, range(3, 7)) == 2 and balanced(1, range(1, 3)) == 1 and balanced(10, range(1, 2)) == 10
+
+
+@pytest.mark.parametrize("rows", [500, 512, 513, 690])
+def test_two_threads_have_as_much_to_do(rows: int) -> None:
+    """Of products, alone and in tiles, of nests and of convolutions."""
+    a, b = ad.tensor(normal(rows, 300, dtype="float32")), ad.tensor(normal(300, 64, dtype="float32"))
+    bias = ad.tensor(normal(256, dtype="float32"))
+    wide = ad.tensor(normal(300, 256, dtype="float32"))
+    x = ad.tensor(normal(rows * 1000))
+    images = ad.tensor(normal(32, 8, 32, 32, dtype="float32"))
+    weights = ad.tensor(normal(8, 8, 3, 3, dtype="float32"))
+    for result in (a @ b, ad.relu(a @ wide + bias), ad.exp(x), ad.nn.functional.conv2d(images, weights, padding=1)):
+        chunks = [n for n in chunks_of(result) if n > 1]
+        assert chunks and all(n % 2 == 0 for n in chunks)
+
+
+def test_chunks_that_leave_many_totals_are_few() -> None:
+    """One thread puts them together: that mustn't take as long as what all of them compute."""
+    x, w, b = [ad.variable(normal(*shape, dtype="float32")) for shape in ((2048, 700), (700,), (700,))]
+    y = ad.nn.functional.layer_norm(x, (700,), w, b)
+    same_bits(y, *ad.gradients((y * y).sum(), [x, w, b]), tolerance=1e-4)
+    program = compile_plan(planned(*ad.gradients((y * y).sum(), [w, b]))[0])
+    assert program is not None
+    assert 8 <= max(program.linked.calls[:, 2]) <= 2048 * 700 // (2 * 700 * 32)
+    program = compile_plan(planned(ad.exp(x).sum())[0])
+    assert program is not None and max(program.linked.calls[:, 2]) > 8
+
+
+def chunks_of(result: ad.Tensor) -> list[int]:
+    program = compile_plan(planned(result)[0])
+    assert program is not None
+    return [int(program.linked.calls[row, 2]) for _, row in program.linked.spots]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+def test_all_threads_move(dtype: str) -> None:
+    """Rows of each array that is joined; but not where one lies on another, which must come later."""
+    a, b = [(normal(300, 40, n) * 9).astype(dtype) for n in (30, 17)]
+    joined = ad.concat([ad.tensor(a), ad.tensor(b), ad.tensor(a)], axis=2)
+    turned = ad.concat([ad.tensor(a).mT, ad.tensor(b).mT], axis=1)
+    along = ad.concat([ad.tensor(a.reshape(-1)), ad.tensor(b.reshape(-1))])
+    (found,) = same_bits(joined)
+    np.testing.assert_array_equal(found, np.concatenate([a, b, a], 2))
+    found, other = same_bits(turned, along)
+    np.testing.assert_array_equal(found, np.concatenate([np.swapaxes(a, 1, 2), np.swapaxes(b, 1, 2)], 1))
+    np.testing.assert_array_equal(other, np.concatenate([a.reshape(-1), b.reshape(-1)]))
+    assert chunks_of(joined) == chunks_of(turned) == [8] and chunks_of(along) == [1]
+    x = ad.variable(normal(300, 40, 60))
+    parts = ad.gradients(((x[:, :, :20] * 2).sum() + (x[:, :, 20:] ** 2).sum()), [x])
+    same_bits(*parts)
+    whole = ad.tensor(normal(200, 400))
+    written = whole * 1
+    written[10:190] = ad.tensor(normal(180, 400, seed=1))
+    assert chunks_of(written)[-1] == 1
+    same_bits(written)
+
+
+def test_two_threads_share_few_rows() -> None:
+    """What a product packs is packed once for both."""
+    x, w = ad.tensor(normal(32, 128, dtype="float32")), ad.tensor(normal(512, 128, dtype="float32"))
+    assert chunks_of(x @ w.mT) == [2]
+    assert chunks_of(x[:10] @ w.mT) == [1]
+    with tuned(worth_sharing=0, worth_helping=0):
+        same_bits(x @ w.mT, x[:23] @ w.mT, x[:25] @ w.mT, tolerance=1e-5)
+
+
+# ---- the pool -------------------------------------------------------------------------------------------------------
+
+
+CHUNKS = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+LAUNCH = ctypes.CFUNCTYPE(
+    None,
+    ctypes.c_void_p,
+    ctypes.c_void_p,
+    CHUNKS,
+    ctypes.c_void_p,
+    *[ctypes.c_int64] * 2,
+    ctypes.c_void_p,
+    ctypes.c_int64,
+)
+
+
+def launched(count: int, limit: int, function: Any) -> None:
+    """Run `function(thread, first, last)` on all chunks by so many threads; a thread's number is what its own table is."""
+    ad.set_num_threads(limit)
+    where = pool.pointer("launch"), pool.pointer("memory"), pool.pointer("functions")
+    owns = (ctypes.c_void_p * limit)(*range(1, limit + 1))
+    table = (ctypes.c_void_p * 1)(ctypes.addressof(owns))
+    chunks = CHUNKS(lambda table, first, last, own, block: function(own - 1, first, last))
+    LAUNCH(where[0])(where[1], where[2], chunks, ctypes.addressof(table), count, limit, None, 1)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 7, 70])
+def test_each_chunk_runs_once(limit: int) -> None:
+    """Also with more threads than a job has parts."""
+    for count in (1, 2, 3, 5, 64, 65, 1000):
+        found: list[int] = []
+        launched(count, limit, lambda thread, first, last, found=found: found.extend(range(first, last)))
+        assert sorted(found) == list(range(count))
+
+
+def test_a_thread_begins_with_a_part_of_its_own() -> None:
+    """And helps with the others' when it has done it."""
+    came = threading.Event()
+    found: dict[int, list[int]] = {0: [], 1: []}
+
+    def run(thread: int, first: int, last: int) -> None:
+        found[thread].append(first)
+        if thread:
+            came.set()
+        else:
+            assert came.wait(60)
+            time.sleep(0.2)  # the other one goes on with what is left here
+
+    launched(8, 2, run)
+    assert found == {0: [0], 1: [4, 5, 6, 7, 1, 2, 3]}
 
 
 # ---- living with others ---------------------------------------------------------------------------------------------

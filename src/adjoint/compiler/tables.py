@@ -19,6 +19,7 @@ from numpy.linalg import LinAlgError
 from adjoint.compiler.extents import occurs, plain
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Emitter, mask_of
+from adjoint.compiler.schedule.chunks import evenly
 from adjoint.compiler.targets.target import tuning
 from adjoint.primitives.linalg_kernels import which
 from adjoint.runtime import onednn
@@ -349,7 +350,8 @@ class UnitWriter:
     def divide(self, count: int, work: int) -> None:
         """Say how many there are, and about how much work each is."""
         self.count = count
-        self.step = max(tuning().chunk // (work * self.together), 1) * self.together
+        step = max(tuning().chunk // (work * self.together), 1)
+        self.step = evenly(-(-count // self.together), step) * self.together
         self.chunks = -(-count // self.step)
 
     def pointer(self, number: int) -> str:

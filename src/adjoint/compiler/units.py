@@ -32,6 +32,7 @@ from adjoint.compiler.loops.build_vector import VectorWriter
 from adjoint.compiler.loops.build_windows import ConvolutionWriter, PoolWriter
 from adjoint.compiler.loops.build_winograd import WinogradWriter
 from adjoint.compiler.loops.ranges import RangeWriter, passed
+from adjoint.compiler.schedule.chunks import evenly
 from adjoint.compiler.tables import LARGE, Arguments, Inputs
 from adjoint.compiler.targets.llvm import source_of
 from adjoint.runtime import llvm
@@ -126,7 +127,7 @@ class _Unit:
         whole = (
             functools.reduce(_common_multiple, [made.grain for made in unit.products], nest.elements) // nest.elements
         )
-        step = max(unit.tile // (nest.elements * whole), 1) * whole
+        step = evenly(-(-nest.extent // whole), max(unit.tile // (nest.elements * whole), 1)) * whole
         nest.set_chunks(step)
         elements = min(step, nest.extent) * nest.elements
         for slot in unit.tiles:

@@ -8,6 +8,7 @@
 
 enum { SPINS = 2000 };             /* looks at the state before an idle thread lets others have its core: some 50 to 100 µs */
 enum { TURNS = 2000 };             /* looks from then on, before it sleeps: about a millisecond */
+enum { MOST = 64 };                /* parts that a job's chunks fall into: one for each thread that may take part, or some */
 #define OPEN ((int64_t)1 << 31)    /* in the state: whether others may enter the job */
 #define MEMBERS (OPEN - 1)         /* in the state: how many threads are in it */
 
@@ -17,24 +18,29 @@ typedef void chunks_of(void **table, int64_t first, int64_t last, void *own, voi
 struct job {
     chunks_of *function;
     void **table;
-    int64_t count;                 /* chunks */
+    int64_t parts;
     int64_t limit;                 /* threads that may take part */
     void (*openmp)(int);           /* sets how many threads OpenMP has in the thread that calls it; or none */
     _Atomic int64_t quit;          /* threads that find it set end */
     void *block;
 };
 
+/* Chunks that lie together, of which one thread begins with the first; others claim what it hasn't when they are done. On a cache
+   line of its own. */
+enum { NEXT, END, LINE = 8 };      /* the chunk to claim; beyond the last */
+typedef _Atomic int64_t part[LINE];
+
 /* The pool's memory. What different threads write lies on cache lines of its own. The offsets stand in `pool.py`, too. */
 struct pool {
     _Alignas(64) _Atomic int64_t state;    /* high half: the job's number; low half: OPEN, and MEMBERS */
-    _Alignas(64) _Atomic int64_t next;     /* the chunk to claim */
     _Alignas(64) struct job job;
     _Alignas(64) _Atomic int32_t taken;    /* whether a caller has the pool */
     _Alignas(64) _Atomic int32_t sleepers;
     _Alignas(64) char mutex[128];
     _Alignas(64) char condition[192];
+    _Alignas(64) part parts[MOST];
 };
-_Static_assert(sizeof(struct pool) == 640, "pool.py says so");
+_Static_assert(sizeof(struct pool) == 4672, "pool.py says so");
 
 /* POSIX's functions, whose addresses Python finds. */
 struct functions {
@@ -47,14 +53,19 @@ struct functions {
 
 extern void relax(void);
 
-/* Claim chunk by chunk until there is none left. */
-static inline void work(struct pool *pool, chunks_of *function, void **table, int64_t count, int64_t thread, void *block) {
+/* Claim chunk by chunk, of one's own part and then of the others', until there is none left. Neighbouring chunks read and write
+   neighbouring memory: two threads that took turns at them would fetch ahead what the other one is about to write. And where the
+   next unit has as many chunks, a thread finds in its cache what it has made. */
+static inline void work(struct pool *pool, chunks_of *function, void **table, int64_t parts, int64_t thread, void *block) {
     void *own = ((void **)table[0])[thread];
-    for (;;) {
-        int64_t chunk = atomic_fetch_add_explicit(&pool->next, 1, memory_order_acq_rel);
-        if (chunk >= count)
-            return;
-        function(table, chunk, chunk + 1, own, block);
+    for (int64_t k = 0; k < parts; k++) {
+        _Atomic int64_t *part = pool->parts[(thread + k) % parts];
+        int64_t end = atomic_load_explicit(&part[END], memory_order_relaxed);
+        while (atomic_load_explicit(&part[NEXT], memory_order_relaxed) < end) {
+            int64_t chunk = atomic_fetch_add_explicit(&part[NEXT], 1, memory_order_acq_rel);
+            if (chunk < end)
+                function(table, chunk, chunk + 1, own, block);
+        }
     }
 }
 
@@ -108,7 +119,7 @@ void *worker(void **argument) {
         if (member && !quit && thread < job->limit) {
             if (job->openmp)
                 job->openmp(1);
-            work(pool, job->function, job->table, job->count, thread, job->block);
+            work(pool, job->function, job->table, job->parts, thread, job->block);
         }
         if (member)
             atomic_fetch_sub_explicit(&pool->state, 1, memory_order_acq_rel);
@@ -140,14 +151,19 @@ void launch(struct pool *pool, struct functions *posix, chunks_of *function, voi
         return;
     }
     struct job *job = &pool->job;
+    int64_t parts = limit < MOST ? limit : MOST;
+    parts = count < parts ? count : parts;
     job->function = function;
     job->table = table;
-    job->count = count;
+    job->parts = parts;
     job->limit = limit;
     job->block = block;
-    atomic_store_explicit(&pool->next, 0, memory_order_release);
+    for (int64_t k = 0; k < parts; k++) {
+        atomic_store_explicit(&pool->parts[k][END], count * (k + 1) / parts, memory_order_relaxed);
+        atomic_store_explicit(&pool->parts[k][NEXT], count * k / parts, memory_order_release);
+    }
     open(pool, posix);
-    work(pool, function, table, count, 0, block);
+    work(pool, function, table, parts, 0, block);
     atomic_fetch_and_explicit(&pool->state, ~OPEN, memory_order_acq_rel); /* who isn't here yet comes too late */
     for (int spins = 0; atomic_load_explicit(&pool->state, memory_order_acquire) & MEMBERS; spins++) {
         if (spins < SPINS)

@@ -1,7 +1,8 @@
 """Threads of our own that run a unit's chunks beside the caller: parked inside native code, woken for a moment.
 
-A job is a function of a range of chunks. Whoever takes part claims chunk by chunk from an atomic counter, so a thread
-that loses its core to another process holds up one chunk and no more; one that doesn't come in time isn't waited for.
+A job is a function of a range of chunks. Whoever takes part has a part of them that lie together, from which it claims chunk by
+chunk by an atomic counter, and then from the others' parts: so a thread that loses its core to another process holds up one chunk
+and no more, and one that doesn't come in time isn't waited for.
 Idle threads look for work for some microseconds, then for a millisecond between giving way to other threads, then sleep on a
 condition variable. They are woken for what is worth it; what is shorter they help with if they are awake anyway. One caller
 at a time has the pool; another that finds it taken runs its chunks alone. Which chunks there are never depends on the number of
@@ -27,7 +28,7 @@ from adjoint.runtime import code, llvm, threads
 from adjoint.runtime.interrupts import Uninterrupted
 
 # The pool's memory, as `pool.c` has it: bytes from its beginning, and within the job.
-STATE, JOB, MUTEX, CONDITION, SIZE = 0, 128, 320, 448, 640
+STATE, JOB, MUTEX, CONDITION, SIZE = 0, 64, 256, 384, 4672
 OPENMP, QUIT = 32, 40
 OPEN = 1 << 31  # in the state
 PTHREAD = ("pthread_mutex_lock", "pthread_mutex_unlock", "pthread_cond_wait", "pthread_cond_broadcast", "sched_yield")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 from adjoint.compiler.excerpts import Indexed, Moving, Region
@@ -21,12 +22,12 @@ from adjoint.runtime import llvm
 from adjoint.shapes import contiguous, size_of
 
 MANY = 16  # regions of one form
+PARTS = 8  # of a long move, so that all threads do it
 
 
 class MoveWriter(UnitWriter):
-    """Writes the function of one move, whose one chunk is everything."""
-
-    chunks, time = 1, 0.0
+    """Writes the function of one move. A long one of regions that are the whole, and don't meet, has chunks: of each region
+    some rows."""
 
     def __init__(self, move: Moving, arguments: Arguments, bits: int) -> None:
         self.move = move
@@ -41,6 +42,16 @@ class MoveWriter(UnitWriter):
         if self.single and move.indexed is not None:
             lanes = lanes_for(bits // 64, move.indexed.times)
         super().__init__(arguments, lanes)
+        self.time, self.chunks = 0.15 * move.size, 1  # nanoseconds, a guess
+        plain = move.number is None and move.indexed is None and not move.rewrites
+        apart = sum([size_of(one.view.shape) for one in move.regions]) == move.size  # no region lies on another
+        if (
+            plain
+            and apart
+            and self.time >= tuning().worth_helping
+            and any([len(axes_of(one)) > 1 for one in move.regions])
+        ):
+            self.chunks = PARTS
 
     def write(self) -> list[L.Function]:
         move = self.move
@@ -88,15 +99,8 @@ class MoveWriter(UnitWriter):
 
     def copy(self, region: Region, source: str, out: str) -> None:
         """Copy a region's elements, or their sums with 0."""
-        e, view = self.e, region.view
-        axes = [(n, s, t) for n, s, t in zip(view.shape, view.strides, region.strides, strict=True) if n != 1]
-        merged: list[tuple[int, int, int]] = []
-        for n, s, t in axes:
-            if merged and merged[-1][1] == n * s and merged[-1][2] == n * t:
-                merged[-1] = (merged[-1][0] * n, s, t)
-            else:
-                merged.append((n, s, t))
-        *outer, (count, near, far) = merged or [(1, 1, 1)]
+        e = self.e
+        *outer, (count, near, far) = axes_of(region)
         if near > 1 and far == 1 and self.dtype in TURNED and region.before is None and not region.adds_zero:
             lanes = lanes_of(self.dtype, llvm.vector_bits())
             for axis, (n, s, _) in enumerate(outer):
@@ -115,7 +119,7 @@ class MoveWriter(UnitWriter):
             self.inputs.vectors(count, body)
 
         if region.before is None:
-            self.rows_of(outer, row)
+            self.rows_of(outer, row, cut=self.chunks > 1)
             return
         self.fill(self.pointer(self.move.output), "0", region.before)
         whole = self.rows_of(outer, row, count, out)
@@ -139,20 +143,25 @@ class MoveWriter(UnitWriter):
                 ("i64", number(beside[2])), ("i64", number(beside[0])), ("i64", number(line[0])),
             ))  # fmt: skip
 
-        self.rows_of(outer, block)
+        self.rows_of(outer, block, cut=self.chunks > 1)
 
     def rows_of(
         self, axes: list[tuple[int, int, int]], row: Callable[[str, str], None], length: int = 0, out: str = "",
-        begin: str = "0", end: str = "0",
+        begin: str = "0", end: str = "0", cut: bool = False,
     ) -> int:  # fmt: skip
         """`row(begin, end)` for every row of some axes, (count, stride of what is read, of what is written). With a row's length
-        the array's own number is written between them; gives how many elements that makes from the first to the last."""
-        if not axes:
-            row(begin, end)
-            return length
+        the array's own number is written between them; gives how many elements that makes from the first to the last. If the rows
+        are `cut`, those of the chunks at hand."""
         e, number = self.e, self.inputs.number
+        if not axes:
+            with e.when(e.test("eq", "%first", 0)) if cut else nullcontext():
+                row(begin, end)
+            return length
         (n, s, t), *inner = axes
-        with e.loop("0", number(n), 1) as i:
+        first, last = "0", number(n)
+        if cut:
+            first, last = [e.index("udiv", e.times(chunk, last), self.chunks) for chunk in ("%first", "%last")]
+        with e.loop(first, last, 1) as i:
             a = e.plus(begin, e.times(i, number(s, extent=abs(s))))
             b = e.plus(end, e.times(i, number(t, extent=abs(t))))
             covered = self.rows_of(inner, row, length, out, a, b)
@@ -246,3 +255,16 @@ class MoveWriter(UnitWriter):
                 i = e.choose(outside, "0", i)
             place = e.plus(place, e.times(i, by))
         return place
+
+
+def axes_of(region: Region) -> list[tuple[int, int, int]]:
+    """A region's axes: how many, strides of what is read and written. Those that both run through as one are one."""
+    merged: list[tuple[int, int, int]] = []
+    for n, s, t in zip(region.view.shape, region.view.strides, region.strides, strict=True):
+        if n == 1:
+            continue
+        if merged and merged[-1][1] == n * s and merged[-1][2] == n * t:
+            merged[-1] = (merged[-1][0] * n, s, t)
+        else:
+            merged.append((n, s, t))
+    return merged or [(1, 1, 1)]

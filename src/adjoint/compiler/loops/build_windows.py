@@ -13,6 +13,7 @@ from adjoint.compiler.loops.build import ITEMSIZE, Value, lanes_for
 from adjoint.compiler.loops.build_cells import Cell, Cells, largest, within
 from adjoint.compiler.loops.build_products import write_call
 from adjoint.compiler.loops.ranges import RangeWriter
+from adjoint.compiler.schedule.chunks import balanced, evenly
 from adjoint.compiler.tables import Arguments, Shared
 from adjoint.compiler.targets.target import tuning
 from adjoint.runtime import onednn
@@ -71,11 +72,15 @@ class ConvolutionWriter(WindowWriter):
         sizes = images.sizes_of(self.kind, self.step.attributes, shapes, window.shape)
         _, self.image, self.becomes, self.weights, self.geometry = sizes
         work = size_of(self.becomes) * size_of(self.weights[1:])  # multiplications for an image
-        tile = tile or max(tuning().image_tile // work, 1)
+        if tile is None:
+            count = -(-self.rows // max(tuning().image_tile // work, 1))
+            tile = balanced(self.rows, range(count, 2 * count + 1))
         if to_weights:  # a part must have enough to add up to each weight, or writing it takes longer than computing it
             tile = max(
                 tile, -(-self.rows // tuning().weight_parts), tuning().weight_pixels // size_of(self.becomes[1:])
             )
+            count = -(-self.rows // min(tile, self.rows))
+            tile = balanced(self.rows, range(count // 2 + 1, count + 1))
         self.tile = min(tile, self.rows)
         self.parts = -(-self.rows // self.tile)
 
@@ -174,7 +179,9 @@ class PoolWriter(WindowWriter):
         self.channels = window.shape[-1]
         self.dtype = window.dtypes[0]
         self.begin(lanes_for(bits // (8 * ITEMSIZE[self.dtype]), self.channels))
-        self.tile = tile or max(min(tuning().pool_tile // size_of(window.reads[0].shape[1:]), self.rows), 1)
+        self.tile = tile or evenly(
+            self.rows, max(min(tuning().pool_tile // size_of(window.reads[0].shape[1:]), self.rows), 1)
+        )
         pool = self.pool
         reach = [
             (n - 1) * s + d * (k - 1) - b

@@ -44,6 +44,7 @@ from adjoint.compiler.loops.winograd_tiles import (
     kernel_name,
     places,
 )
+from adjoint.compiler.schedule.chunks import evenly
 from adjoint.compiler.tables import LARGE, Arguments, Function, Shared
 from adjoint.compiler.targets.target import tuning
 
@@ -84,7 +85,7 @@ class WinogradWriter(ConvolutionWriter):
         self.tiles_of_image = -(-self.made.rows // form.made) * self.across
         if self.adds_up:  # a part adds up enough to be worth its sums
             least = -(-4 * tuning().winograd_sums // self.tiles_of_image)
-            self.tile = min(max(self.tile, least), self.rows)
+            self.tile = evenly(self.rows, min(max(self.tile, least), self.rows))
             self.parts = -(-self.rows // self.tile)
         most = tuning().winograd_sums if self.adds_up else tuning().winograd_tiles
         most = larger(most * 16 // form.side**2, 1)  # as much space for a block

@@ -8,6 +8,7 @@ from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build_matmul import is_deep
 from adjoint.compiler.loops.build_parts import PartsWriter
 from adjoint.compiler.loops.build_vector import VectorWriter
+from adjoint.compiler.schedule.chunks import even
 from adjoint.compiler.targets.target import Sizes, tuning
 from adjoint.runtime import libraries, onednn
 from adjoint.shapes import size_of
@@ -60,9 +61,14 @@ def choose(product: Product, row_tile: int | None = None) -> Choice:
     rows = row_tile or n
     if row_tile is None:  # no question is asked of extents, so that the answer is a formula
         work, least = n * k * m, least_rows(product, library)
-        ranges = larger(smaller(smaller(work // sizes(library).work, n // least), tuning().most_ranges), 1)
-        whole = 32 if library else 6 * max(tuning().heights)[1]  # rows of whole tiles
+        # what is packed for all of them two threads share with even fewer rows
+        fewest = 1 if library or is_deep(product) else smaller(n // (least // 2), 2)
+        most = smaller(larger(n // least, fewest), tuning().most_ranges)
+        ranges = even(larger(smaller(work // sizes(library).work, most), 1))
         each = -(-n // ranges)
+        # rows of whole tiles, if there are many of them: else a thread would do more tiles than the other
+        height = max(tuning().heights)[1]
+        whole = 32 if library else larger(smaller(each // (8 * height), 1) * height, 1)
         rows = -(-each // whole) * whole
     rows = smaller(rows, n)
     return Choice(library, rows, library == "oneDNN" and n >= tuning().packed_for_library and rows < n)

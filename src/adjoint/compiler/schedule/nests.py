@@ -9,6 +9,7 @@ from adjoint.compiler.fuse.kinds import Nest, View, broadcast
 from adjoint.compiler.loops.build import BYTES, lanes_for
 from adjoint.compiler.loops.formulas import REDUCTIONS, lowered
 from adjoint.compiler.loops.matmul_tiles import TURNED
+from adjoint.compiler.schedule.chunks import even
 from adjoint.compiler.targets.target import tuning
 from adjoint.shapes import Shape, contiguous, size_of
 
@@ -204,7 +205,10 @@ class NestPlan:
             self.ranged = first[0].axis if first else None
         self.work = work = size_of(nest.domain) * max(sum(min(self.cost[s], 50) for s in self.wanted()), 1)
         most = min(work // self.tuning.chunk, self.extent // self.granule, self.tuning.most_chunks)
-        chunks = 1 if work < self.tuning.shared_from else most
+        totals = self.totals_of_chunk()
+        if totals:  # which are filled before, and put together behind, by one thread
+            most = min(most, max(size_of(nest.domain) // (totals * self.tuning.for_total), self.tuning.least_chunks))
+        chunks = 1 if work < self.tuning.shared_from else even(most)
         self.step = max(-(-self.extent // max(chunks, 1) // self.granule), 1) * self.granule
         self.jammed = self.may_jam()
         if self.jammed and len(self.outer) == 1 and self.extent >= 4 * self.tuning.jammed:
@@ -299,6 +303,12 @@ class NestPlan:
             for s in nest.stored
             if self.chunks > 1 and nest.level[s] == "total" and s not in nest.by_row and not self.kept_apart(s)
         ] + [s for s in nest.level if self.chunks > 1 and one_row and s in nest.by_row and s in self.reduced]
+
+    def totals_of_chunk(self) -> int:
+        """How many totals in memory each chunk has for itself."""
+        nest = self.nest
+        slots = [s for s in nest.stored if nest.level[s] == "total" and s not in nest.by_row and not self.kept_apart(s)]
+        return sum([size_of(self.excerpt.shapes[s]) for s in slots])
 
     def kept_apart(self, slot: int) -> bool:
         """Whether no two chunks add to the same total."""

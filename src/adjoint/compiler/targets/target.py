@@ -52,6 +52,9 @@ class Tuning(NamedTuple):
     shared_from: int = 1 << 18  # work (operations on elements, costly ones ten times) that is cut into chunks
     chunk: int = 1 << 17  # work in a chunk, about 10 µs
     most_chunks: int = 512
+    # Elements in a chunk for each total that it leaves, where there are more chunks than these
+    for_total: int = 32
+    least_chunks: int = 8
     # Nanoseconds, by a guess, from which sleeping threads are woken, which come after 10 to 70 µs; and from which those help
     # that are awake.
     worth_sharing: int = 150_000
