@@ -57,8 +57,8 @@ def inside(within: Tensor, value: Tensor, x: Tensor) -> Tensor:
 
 
 def steep(p: Tensor, low: Any = True, high: Any = True) -> Tensor:
-    """0 for each rank, with an infinite derivative where it is 0 (by `low`) or 1 (by `high`): that of an icdf which has no density
-    there, and whose formula has a constant at its end, or multiplies by 0."""
+    """0 for each rank, with an infinite derivative where it is 0 (by `low`) or 1 (by `high`): that of an icdf which has no
+    density there, and whose formula has a constant at its end, or multiplies by 0."""
     return f.sqrt(f.where((p == 0) & low, p, 0.0)) - f.sqrt(f.where((p == 1) & high, 1 - p, 0.0))
 
 

@@ -56,7 +56,7 @@ class _ByProbability(_Counts):
     the derivatives at 0 and 1, where these are infinite."""
 
     chances: ClassVar[str] = "probability"  # which probabilities it takes
-    names: Any = _names()
+    names: ClassVar[Any] = _names()
     probs: Any = _WorkedOut(lambda d: f.sigmoid(d.logits))
     logits: Any = _WorkedOut(lambda d: special.logit(d.probs))
 
@@ -151,7 +151,7 @@ class Binomial(_ByProbability):
     Tensor(0.375)
     """
 
-    names: Any = _names("total_count")
+    names: ClassVar[Any] = _names("total_count")
     total_count: Tensor
 
     def __init__(self, total_count: Any, probs: Any = None, logits: Any = None) -> None:
@@ -293,7 +293,7 @@ class NegativeBinomial(_ByProbability):
     Tensor(3.)
     """
 
-    names: Any = _names("total_count")
+    names: ClassVar[Any] = _names("total_count")
     total_count: Tensor
 
     def __init__(self, total_count: Any, probs: Any = None, logits: Any = None) -> None:
@@ -333,7 +333,7 @@ class NegativeBinomial(_ByProbability):
 
 
 class _OfClasses(_Counts):
-    names: Any = _names()
+    names: ClassVar[Any] = _names()
     probs: Any = _WorkedOut(lambda d: f.exp(d.logits))
     logits: Any = _WorkedOut(lambda d: f.log(d.probs))
 
@@ -412,7 +412,7 @@ class Multinomial(_OfClasses):
     Tensor(0.5)
     """
 
-    names: Any = _names("total_count")
+    names: ClassVar[Any] = _names("total_count")
     event_dims = 1
     total_count: Tensor
 
