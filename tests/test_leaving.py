@@ -754,3 +754,51 @@ def test_what_scipy_asks_for_leads_to_the_function_here(call: Any, instead: str)
         ad.jvp(call, (np.array([0.3, 0.7]),), (np.ones(2),))
     with pytest.raises(RuntimeError, match=instead):
         call(ad.variable(np.array([0.3, 0.7])))
+
+
+def _slope(x):
+    v = ad.variable(x)
+    return ad.gradients((v**3).sum(), [v])[0]
+
+
+def _gathered(x):
+    v = ad.variable(x)
+    (v**3).sum().backward()
+    return v.grad
+
+
+@pytest.mark.parametrize("slope", [_slope, _gathered])
+def test_variables_start_at_what_is_mapped_over(slope):
+    x = ad.tensor([[1.0, 2.0], [3.0, 4.0]])
+    expected = 3 * x.numpy() ** 2
+    for mapped in (ad.vmap(slope), ad.jit(ad.vmap(slope)), ad.vmap(ad.jit(slope))):
+        np.testing.assert_array_equal(mapped(x).numpy(), expected)
+    w = ad.variable(2.0)
+    np.testing.assert_array_equal(ad.vmap(lambda a: slope(a * w))(x).numpy(), 4 * expected)
+
+
+def test_variables_start_inside_loops_and_branches():
+    xs = ad.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert ad.scan(lambda c, a: (c + _slope(a).sum(), None), ad.tensor(0.0), xs)[0].item() == 90
+    assert ad.fori_loop(0, 3, lambda i, c: c + 2 * ad.variable(c), ad.tensor(1.0)).item() == 27
+    assert ad.cond(ad.tensor(True), _slope, lambda x: x, ad.tensor(2.0)).item() == 12
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda x: ad.vmap(_slope)(x).sum(),
+        lambda x: ad.jit(_slope)(x).sum(),
+        lambda x: ad.jit(ad.vmap(lambda a: ad.variable(a) * 2))(x).sum(),
+        lambda x: ad.scan(lambda c, a: (c + ad.variable(a).sum(), None), ad.tensor(0.0), x)[0],
+        _slope,
+    ],
+)
+def test_a_derivative_that_would_end_at_a_new_variable_raises(of):
+    x = ad.tensor([[1.0, 2.0], [3.0, 4.0]])
+    of(x)
+    for differentiated in (ad.grad(lambda x: of(x).sum()), ad.jit(ad.grad(lambda x: of(x).sum()))):
+        with pytest.raises(RuntimeError, match="a new variable"):
+            differentiated(x).numpy()
+    constant = ad.grad(lambda x: of(x.detach()).sum() + x.sum())(x)
+    np.testing.assert_array_equal(constant.numpy(), 1.0)

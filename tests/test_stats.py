@@ -481,3 +481,51 @@ def test_the_derivative_of_a_cdf_is_the_density_where_formulas_meet(kind, given,
         equal(ad.grad(lambda loc: -make(*given[:at], loc, *given[at + 1 :]).cdf(x))(given[at]), density, 1e-8)
     if kind in ("StudentT", "VonMises", "Exponential", "Gamma") and x.item() < 9:
         equal(ad.grad(ad.grad(d.cdf))(x), ad.grad(d.prob)(x).numpy(), 1e-5)
+
+
+AT_CERTAINTY = [
+    (lambda p: S.Bernoulli(p).mean, (1.0, 1.0)), (lambda p: S.Bernoulli(p).variance, (1.0, -1.0)),
+    (lambda p: S.Bernoulli(p).log_prob(ad.stop_gradient(p)), (-1.0, 1.0)), (lambda p: S.Bernoulli(p).cdf(0.0), (-1.0, -1.0)),
+    (lambda p: S.Bernoulli(p).entropy(), (np.inf, -np.inf)), (lambda p: S.Binomial(3, p).mean, (3.0, 3.0)),
+    (lambda p: S.Binomial(3, p).log_prob(3 * ad.stop_gradient(p)), (-3.0, 3.0)),
+    (lambda p: S.Geometric(p).log_prob(0.0), (None, 1.0)),
+    (lambda p: S.Geometric(p).mean, (None, -1.0)), (lambda p: S.Geometric(p).variance, (None, -1.0)),
+    (lambda p: S.Geometric(p).cdf(0.0), (None, 1.0)), (lambda p: S.Geometric(p).entropy(), (None, -np.inf)),
+    (lambda p: S.NegativeBinomial(3, p).log_prob(0.0), (-3.0, None)), (lambda p: S.NegativeBinomial(3, p).mean, (3.0, None)),
+    (lambda p: S.Categorical(ad.stack([1 - p, p])).mean, (1.0, 1.0)),
+    (lambda p: S.Categorical(ad.stack([1 - p, p])).log_prob(ad.stop_gradient(p)), (-1.0, 1.0)),
+    (lambda p: S.kl_divergence(S.Bernoulli(ad.stop_gradient(p)), S.Bernoulli(p)), (1.0, -1.0)),
+    (lambda p: S.kl_divergence(S.Bernoulli(p), S.Bernoulli(double(0.5))), (-np.inf, np.inf)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("of, slopes", AT_CERTAINTY)
+def test_probabilities_of_0_and_1_have_derivatives(of, slopes):
+    for p, slope in enumerate(slopes):
+        if slope is not None:
+            equal(ad.grad(of)(double(p)), slope)
+
+
+def test_a_distribution_of_probabilities_is_a_tree_of_them():
+    for d in (S.Bernoulli(0.25), S.Binomial(4, 0.25), S.Geometric(0.25), S.Categorical([0.25, 0.75])):
+        assert [name for name in ("probs", "logits") if name in d.names] == ["probs"]
+        assert ad.grad(lambda d: d.entropy().sum())(d).probs.shape == d.probs.shape
+    d = ad.jit(lambda d: d)(S.Bernoulli(logits=0.5))
+    assert d.names == ("logits",) and repr(d) == "Bernoulli(logits=Tensor(0.5))"
+
+
+AT_ENDS = [
+    S.Normal(0.5, 2.0), S.LogNormal(0.5, 0.7), S.HalfNormal(2.0), S.Laplace(0.5, 2.0), S.Logistic(0.5, 2.0), S.Cauchy(0.5, 2.0),
+    S.Gumbel(0.5, 2.0), S.InverseGamma(2.0, 1.0), S.Exponential(2.0), S.Weibull(2.0, 1.5), S.Weibull(2.0, 1.0),
+    S.Weibull(2.0, 0.5), S.Uniform(-1.0, 3.0), S.VonMises(0.0, 2.0), S.Mixture([0.5, 0.5], S.Normal([-1.0, 1.0], 1.0)),
+    S.Truncated(S.Normal(0.0, 1.0), -1.0, 1.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("d", AT_ENDS, ids=lambda d: type(d).__name__)
+def test_the_derivative_of_an_icdf_at_its_ends_is_one_over_the_density(d):
+    for p in (0.0, 1.0):
+        density = d.prob(d.icdf(p)).item()
+        slope = 1 / density if density else np.inf
+        equal(ad.grad(d.icdf)(p), slope, 1e-4)
+        equal(ad.grad(d.isf)(1 - p), -slope, 1e-4)

@@ -544,6 +544,12 @@ def test_loaders():
     assert [b[1].tolist() for b in DataLoader(Squares(), sampler=Backwards(), batch_size=2)] == [[9, 4], [1]]
     batches = BatchSampler(Backwards(), 2, drop_last=True)
     assert [b[1].tolist() for b in DataLoader(Squares(), batch_sampler=batches)] == [[9, 4]]
+    assert DataLoader(Squares(), batch_sampler=batches).batch_size is None
+    for keywords in ({"prefetch_factor": 2}, {"persistent_workers": True}, {"num_workers": 1, "prefetch_factor": -1}):
+        with pytest.raises(ValueError, match="prefetch_factor|persistent_workers"):
+            DataLoader(Squares(), **keywords)
+    loader = DataLoader(Squares(), num_workers=1, persistent_workers=True)
+    assert (loader.prefetch_factor, loader.persistent_workers) == (2, True)
     assert set(WeightedRandomSampler([0.0, 1.0], 5)) == {1}
     parts = random_split(Squares(), [0.5, 0.5], generator=torch.Generator().manual_seed(1))
     assert sorted(len(p) for p in parts) == [3, 4] and isinstance(parts[0][0][0], torch.Tensor)

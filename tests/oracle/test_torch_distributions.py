@@ -360,3 +360,31 @@ def test_under_transformations():
     assert np.allclose(ours.func.grad(loss)(x).numpy(), [0.5, -0.5])
     assert np.allclose(ours.func.vmap(loss)(x).numpy(), [loss(x[0]).item(), loss(x[1]).item()])
     assert np.isclose(ours.compile(loss)(x).item(), loss(x).item())
+
+
+@pytest.mark.parametrize("value", [0.0, 2.0])
+def test_a_certain_success_has_a_derivative(value):
+    slopes = []
+    for library in (torch, ours):
+        p = library.tensor(1.0, requires_grad=True)
+        library.distributions.Geometric(p).log_prob(library.tensor(value)).backward()
+        slopes.append(p.grad.item())
+    assert slopes[0] == slopes[1]
+
+
+@pytest.mark.parametrize("k", [0.0, 1e-9, -1e-5, 2e-4, 0.3])
+def test_derivatives_by_a_concentration_near_0(k):
+    """log(1 + k z) / k = z - k z² / 2 + k² z³ / 3 - ..., and the icdf (exp(k e) - 1) / k = e + k e² / 2 + ..."""
+    z, e, terms = 0.5, -np.log(1 - 0.7), np.arange(1, 60)
+    k_ours = ours.tensor(k, dtype=ours.float64, requires_grad=True)
+    d = ours.distributions.GeneralizedPareto(ours.tensor(0.0, dtype=ours.float64), 1.0, k_ours)
+    powers, slopes = (-k * z) ** (terms - 1) / terms, -(terms[1:] - 1) * z * (-k * z) ** (terms[1:] - 2) / terms[1:]
+    exponent, slope = z * powers.sum(), z * slopes.sum()
+    found = d.log_prob(ours.tensor(z, dtype=ours.float64))
+    assert abs(found.item() + (1 + k) * exponent) < 1e-12
+    assert abs(ours.autograd.grad(found, k_ours)[0].item() + exponent + (1 + k) * slope) < 1e-7
+    icdf = d.icdf(ours.tensor(0.7, dtype=ours.float64))
+    factorials = np.cumprod(terms[:20].astype(float))
+    assert abs(icdf.item() - (e * (k * e) ** np.arange(20) / factorials).sum()) < 1e-12
+    slope = (np.arange(1, 20) * e**2 * (k * e) ** np.arange(19) / factorials[1:]).sum()
+    assert abs(ours.autograd.grad(icdf, k_ours)[0].item() - slope) < 1e-7

@@ -18,7 +18,7 @@ from adjoint.stats.draws import floating
 from adjoint.tensors.located import at_user
 from adjoint.tensors.tensor import Tensor
 
-__all__ = ["Distribution", "beyond", "checked", "inside", "ordered"]
+__all__ = ["Distribution", "beyond", "checked", "end_slope", "inside", "ordered", "steep"]
 
 CONDITIONS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "positive": (lambda v: v > 0, "positive"),
@@ -54,6 +54,12 @@ def beyond(x: Tensor, value: Any) -> Tensor:
 def inside(within: Tensor, value: Tensor, x: Tensor) -> Tensor:
     """A log density at x: -inf outside of the support, NaN where x is NaN."""
     return f.where(within, value, beyond(x, -math.inf))
+
+
+def steep(p: Tensor, low: Any = True, high: Any = True) -> Tensor:
+    """0 for each rank, with an infinite derivative where it is 0 (by `low`) or 1 (by `high`): that of an icdf which has no
+    density there, and whose formula has a constant at its end, or multiplies by 0."""
+    return f.sqrt(f.where((p == 0) & low, p, 0.0)) - f.sqrt(f.where((p == 1) & high, 1 - p, 0.0))
 
 
 class Distribution:
@@ -244,7 +250,16 @@ def _inverted(d: Distribution, p: Tensor) -> Tensor:
     a, b = fori_loop(0, 70, halve, while_loop(open_end, wider, start))
     x = determined(_to_line((a + b) / 2, low, high), lambda v: d.cdf(v) - wanted, elementwise=True)
     x = f.where(target <= 0, low, f.where(target >= 1, high, x))
-    return f.where((target >= 0) & (target <= 1), x, math.nan)
+    return f.where((target >= 0) & (target <= 1), x + end_slope(d, x, wanted), math.nan)
+
+
+def end_slope(d: Distribution, x: Tensor, p: Tensor) -> Tensor:
+    """0, with the derivative by p that icdf has where p is 0 or 1: one over the density there."""
+    end = (p == 0) | (p == 1)
+    slope = stop_gradient(f.exp(-d.log_prob(f.where(end, x, math.nan))))
+    slope = f.where(f.isnan(slope), math.inf, slope)
+    finite = f.where(end & (slope < math.inf), slope, 0.0) * (p - stop_gradient(p))
+    return finite + steep(p, slope == math.inf, slope == math.inf)
 
 
 def _least_count(d: Distribution, p: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from adjoint.transforms.grad import stop_gradient
 from adjoint.solvers.implicit import determined
 from adjoint.random import source
 from adjoint.stats import draws
-from adjoint.stats.base import Distribution, inside, ordered
+from adjoint.stats.base import Distribution, end_slope, inside, ordered
 from adjoint.stats.discrete import Categorical
 from adjoint.stats.transforms import Bijection
 from adjoint.tensors.conversion import a
@@ -275,6 +275,11 @@ class Truncated(Distribution):
 
     def icdf(self, p: Any) -> Tensor:
         p = self._value(p)
+        x = self._at_rank(p)
+        return x + end_slope(self, x, f.broadcast_to(p, x.shape))
+
+    def _at_rank(self, p: Tensor) -> Tensor:
+        """The icdf, whose derivatives by p hold between 0 and 1."""
         begin, above, upper, mass = self._mass()
         share = f.where((p < 0) | (p > 1), math.nan, p) * mass
         if upper is None:
@@ -311,12 +316,12 @@ class Truncated(Distribution):
             t = t * t * (3 - 2 * t)
         ranks = f.asarray(t, dtype=self.dtype)
         lead = (len(t), *(1,) * len(self.batch_shape))
-        values = g(self.icdf(f.reshape(ranks, lead)))
+        values = g(self._at_rank(f.reshape(ranks, lead)))
         return (f.reshape(f.asarray(weights, dtype=self.dtype), lead) * values).sum(axis=0)
 
     def _draw(self, shape: tuple[int, ...], key: Any) -> Tensor:
         smallest = 2.0**-54 if self.dtype.dtype.itemsize == 8 else 2.0**-25
-        return self.icdf(source(key).uniform(shape, dtype=self.dtype) + smallest)
+        return self._at_rank(source(key).uniform(shape, dtype=self.dtype) + smallest)
 
 
 def _end(x: Any, dtype: Any) -> Tensor:

@@ -14,7 +14,7 @@ from adjoint.transforms.grad import stop_gradient
 from adjoint.solvers.implicit import determined
 from adjoint.random import source
 from adjoint.stats import draws
-from adjoint.stats.base import Distribution, beyond, inside, ordered
+from adjoint.stats.base import Distribution, beyond, inside, ordered, steep
 from adjoint.stats.location_scale import EULER, HALF_LOG_2PI, POSITIVE, Normal
 from adjoint.stats.sensitivity import gamma_slope, moved_by, von_mises_cdf
 from adjoint.tensors.tensor import Tensor
@@ -358,11 +358,11 @@ class Weibull(Distribution):
 
     def isf(self, p: Any) -> Tensor:
         p = self._value(p)
-        return self.scale * (-f.log(f.where(p > 1, math.nan, p))) ** (1 / self.concentration)
+        return self.scale * ((-f.log(f.where(p > 1, math.nan, p))) ** (1 / self.concentration) - steep(p, high=False))
 
     def icdf(self, p: Any) -> Tensor:
         p = self._value(p)
-        return self.scale * (-f.log1p(-f.where(p < 0, math.nan, p))) ** (1 / self.concentration)
+        return self.scale * ((-f.log1p(-f.where(p < 0, math.nan, p))) ** (1 / self.concentration) + steep(p, low=False))
 
     def entropy(self) -> Tensor:
         k = self.concentration

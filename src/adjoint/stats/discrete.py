@@ -4,6 +4,7 @@ PyTorch's names."""
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,11 +36,29 @@ class _Counts(Distribution):
     support: Any = COUNTS
 
 
-class _ByProbability(_Counts):
-    """With `probs` or `logits`: the other one is worked out."""
+class _WorkedOut:
+    """An attribute that follows from others, where the instance has none of its own."""
 
-    logits: Tensor
+    def __init__(self, follow: Callable[[Any], Tensor]) -> None:
+        self._follow = follow
+
+    def __get__(self, d: Any, kind: Any = None) -> Any:
+        return self if d is None else self._follow(d)
+
+
+def _names(*others: str) -> Any:
+    """The names of the parameters: that of the probabilities is the one that was given."""
+    return property(lambda d: (*others, "probs" if "probs" in vars(d) else "logits"))
+
+
+class _ByProbability(_Counts):
+    """With `probs` or `logits`: the one that was given is the parameter. Probabilities that went by their logits would lose
+    the derivatives at 0 and 1, where these are infinite."""
+
     chances: ClassVar[str] = "probability"  # which probabilities it takes
+    names: ClassVar[Any] = _names()
+    probs: Any = _WorkedOut(lambda d: f.sigmoid(d.logits))
+    logits: Any = _WorkedOut(lambda d: special.logit(d.probs))
 
     def _choose(self, probs: Any, logits: Any, **others: Any) -> None:
         name = type(self).__name__
@@ -50,27 +69,42 @@ class _ByProbability(_Counts):
         for key, tensor in zip(others, tensors, strict=True):
             setattr(self, key, checked(name, tensor, key, "nonnegative"))
         if probs is not None:
-            value = special.logit(checked(name, value, "probs", self.chances))
-        self.logits = value
+            checked(name, value, "probs", self.chances)
+        setattr(self, "logits" if probs is None else "probs", value)
         self._fits()
 
     @property
-    def probs(self) -> Tensor:
-        """The probability of a success."""
-        return f.sigmoid(self.logits)
+    def _by_probs(self) -> bool:
+        return "probs" in vars(self)
+
+    @property
+    def _q(self) -> Tensor:
+        """The probability of a failure."""
+        return 1 - self.probs if self._by_probs else f.sigmoid(-self.logits)
+
+    @property
+    def _odds(self) -> Tensor:
+        return self.probs / self._q if self._by_probs else f.exp(self.logits)
 
     @property
     def _log_p(self) -> Tensor:
-        return special.log_expit(self.logits)
+        return f.log(self.probs) if self._by_probs else special.log_expit(self.logits)
 
     @property
     def _log_q(self) -> Tensor:
-        return special.log_expit(-self.logits)
+        return f.log1p(-self.probs) if self._by_probs else special.log_expit(-self.logits)
 
 
 def _times_log(n: Tensor, log: Tensor) -> Tensor:
     """n·log, 0 for n = 0 even where the logarithm is infinite. Where it isn't, it is the derivative by n at 0 too."""
     return n * f.where((n == 0) & ~f.isfinite(log), 0.0, log)
+
+
+def expected(p: Tensor, log: Tensor) -> Tensor:
+    """p·log, 0 for p = 0 even where the logarithm is infinite: as that of p itself, it is the derivative by p all the same."""
+    ends = (p == 0) & (abs(log) == math.inf)
+    inner = f.where((p == 0) & ~f.isfinite(log), 0.0, log)
+    return f.where(ends, special.xlogy(p, f.where(ends, f.exp(log), 1.0)), p * inner)
 
 
 class Bernoulli(_ByProbability):
@@ -81,7 +115,6 @@ class Bernoulli(_ByProbability):
     Tensor([-0.2877, -1.3863])
     """
 
-    names = ("logits",)
     support: Any = (0.0, 1.0)
 
     def __init__(self, probs: Any = None, logits: Any = None) -> None:
@@ -93,11 +126,10 @@ class Bernoulli(_ByProbability):
 
     def cdf(self, x: Any) -> Tensor:
         x = self._value(x)
-        return f.where(x < 0, 0.0, f.where(x < 1, f.sigmoid(-self.logits), beyond(x, 1.0)))
+        return f.where(x < 0, 0.0, f.where(x < 1, self._q, beyond(x, 1.0)))
 
     def entropy(self) -> Tensor:
-        p = self.probs
-        return -_times_log(p, self._log_p) - _times_log(1 - p, self._log_q)
+        return -expected(self.probs, self._log_p) - expected(self._q, self._log_q)
 
     @property
     def mean(self) -> Tensor:
@@ -105,7 +137,7 @@ class Bernoulli(_ByProbability):
 
     @property
     def variance(self) -> Tensor:
-        return self.probs * f.sigmoid(-self.logits)
+        return self.probs * self._q
 
     def _draw(self, shape: tuple[int, ...], key: Any) -> Tensor:
         return (source(key).uniform(shape, dtype=self.dtype) < self.probs).astype("int64")
@@ -119,7 +151,7 @@ class Binomial(_ByProbability):
     Tensor(0.375)
     """
 
-    names = ("total_count", "logits")
+    names: ClassVar[Any] = _names("total_count")
     total_count: Tensor
 
     def __init__(self, total_count: Any, probs: Any = None, logits: Any = None) -> None:
@@ -136,7 +168,7 @@ class Binomial(_ByProbability):
         k, n = f.floor(self._value(x)), self.total_count
         good = (k >= 0) & (k < n)
         safe = f.where(good, k, 0.0)
-        value = special.betainc(f.maximum(n - safe, 1.0), safe + 1, f.sigmoid(-self.logits))
+        value = special.betainc(f.maximum(n - safe, 1.0), safe + 1, self._q)
         return f.where(k < 0, 0.0, f.where(k >= n, 1.0, beyond(k, value)))
 
     def entropy(self) -> Tensor:
@@ -153,7 +185,7 @@ class Binomial(_ByProbability):
 
     @property
     def variance(self) -> Tensor:
-        return self.total_count * self.probs * f.sigmoid(-self.logits)
+        return self.total_count * self.probs * self._q
 
     def _draw(self, shape: tuple[int, ...], key: Any) -> Tensor:
         return draws.binomial(self.total_count, self.probs, shape, key=key)
@@ -223,7 +255,6 @@ class Geometric(_ByProbability):
     Tensor(3.)
     """
 
-    names = ("logits",)
     chances = "possible"
 
     def __init__(self, probs: Any = None, logits: Any = None) -> None:
@@ -236,19 +267,19 @@ class Geometric(_ByProbability):
 
     def cdf(self, x: Any) -> Tensor:
         k = f.floor(self._value(x))
-        return f.where(k < 0, 0.0, -f.expm1((f.maximum(k, 0.0) + 1) * self._log_q))
+        more = -f.expm1((f.maximum(k, 1.0) + 1) * self._log_q)
+        return f.where(k < 0, 0.0, f.where(k == 0, self.probs, more))
 
     def entropy(self) -> Tensor:
-        p = self.probs
-        return -(_times_log(1 - p, self._log_q) + _times_log(p, self._log_p)) / p
+        return -(expected(self._q, self._log_q) + expected(self.probs, self._log_p)) / self.probs
 
     @property
     def mean(self) -> Tensor:
-        return f.exp(-self.logits)
+        return self._q / self.probs if self._by_probs else f.exp(-self.logits)
 
     @property
     def variance(self) -> Tensor:
-        return f.exp(-self.logits) / self.probs
+        return self.mean / self.probs
 
     def _draw(self, shape: tuple[int, ...], key: Any) -> Tensor:
         return draws.geometric(self.probs, shape, key=key)
@@ -262,7 +293,7 @@ class NegativeBinomial(_ByProbability):
     Tensor(3.)
     """
 
-    names = ("total_count", "logits")
+    names: ClassVar[Any] = _names("total_count")
     total_count: Tensor
 
     def __init__(self, total_count: Any, probs: Any = None, logits: Any = None) -> None:
@@ -277,7 +308,7 @@ class NegativeBinomial(_ByProbability):
 
     def cdf(self, x: Any) -> Tensor:
         k = f.floor(self._value(x))
-        return f.where(k < 0, 0.0, special.betainc(self.total_count, f.maximum(k, 0.0) + 1, f.sigmoid(-self.logits)))
+        return f.where(k < 0, 0.0, special.betainc(self.total_count, f.maximum(k, 0.0) + 1, self._q))
 
     def entropy(self) -> Tensor:
         """By the sum over the counts but those of the tail below the dtype's precision, whose values must be known: not under
@@ -288,11 +319,11 @@ class NegativeBinomial(_ByProbability):
 
     @property
     def mean(self) -> Tensor:
-        return self.total_count * f.exp(self.logits)
+        return self.total_count * self._odds
 
     @property
     def variance(self) -> Tensor:
-        return self.mean / f.sigmoid(-self.logits)
+        return self.mean / self._q
 
     def _draw(self, shape: tuple[int, ...], key: Any) -> Tensor:
         return draws.negative_binomial(self.total_count, self.probs, shape, key=key)
@@ -302,7 +333,9 @@ class NegativeBinomial(_ByProbability):
 
 
 class _OfClasses(_Counts):
-    logits: Tensor
+    names: ClassVar[Any] = _names()
+    probs: Any = _WorkedOut(lambda d: f.exp(d.logits))
+    logits: Any = _WorkedOut(lambda d: f.log(d.probs))
 
     def _classes(self, probs: Any, logits: Any) -> None:
         name = type(self).__name__
@@ -315,17 +348,18 @@ class _OfClasses(_Counts):
             )
         if probs is not None:
             checked(name, value, "probs", "nonnegative")
-            value = f.log(value / value.sum(axis=-1, keepdims=True))
-        self.logits = f.log_softmax(value, axis=-1)
+            self.probs = value / value.sum(axis=-1, keepdims=True)
+        else:
+            self.logits = f.log_softmax(value, axis=-1)
+
+    @property
+    def _each(self) -> tuple[int, ...]:
+        """The shape of the parameter: the batch's, and the classes."""
+        return tuple(getattr(self, self.names[-1]).shape)
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
-        return tuple(self.logits.shape[:-1])
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities of the classes."""
-        return f.exp(self.logits)
+        return self._each[:-1]
 
 
 class Categorical(_OfClasses):
@@ -336,14 +370,12 @@ class Categorical(_OfClasses):
     Tensor(-0.2877)
     """
 
-    names = ("logits",)
-
     def __init__(self, probs: Any = None, logits: Any = None) -> None:
         self._classes(probs, logits)
 
     def log_prob(self, x: Any) -> Tensor:
         x = self._value(x)
-        n = self.logits.shape[-1]
+        n = self._each[-1]
         good = _is_count(x) & (x < n)
         index = f.where(good, x, 0.0).astype("int64")
         shape = np.broadcast_shapes(index.shape, self.batch_shape)
@@ -353,19 +385,19 @@ class Categorical(_OfClasses):
 
     def cdf(self, x: Any) -> Tensor:
         x = self._value(x)
-        reached = f.arange(self.logits.shape[-1], dtype=self.dtype) <= x[..., None]
+        reached = f.arange(self._each[-1], dtype=self.dtype) <= x[..., None]
         return beyond(x, f.where(reached, self.probs, 0.0).sum(axis=-1))
 
     def entropy(self) -> Tensor:
-        return -_times_log(self.probs, self.logits).sum(axis=-1)
+        return -expected(self.probs, self.logits).sum(axis=-1)
 
     @property
     def mean(self) -> Tensor:
-        return (self.probs * f.arange(self.logits.shape[-1], dtype=self.dtype)).sum(axis=-1)
+        return (self.probs * f.arange(self._each[-1], dtype=self.dtype)).sum(axis=-1)
 
     @property
     def variance(self) -> Tensor:
-        classes = f.arange(self.logits.shape[-1], dtype=self.dtype)
+        classes = f.arange(self._each[-1], dtype=self.dtype)
         return (self.probs * (classes - self.mean[..., None]) ** 2).sum(axis=-1)
 
     def _draw(self, shape: tuple[int, ...], key: Any) -> Tensor:
@@ -380,7 +412,7 @@ class Multinomial(_OfClasses):
     Tensor(0.5)
     """
 
-    names = ("total_count", "logits")
+    names: ClassVar[Any] = _names("total_count")
     event_dims = 1
     total_count: Tensor
 
@@ -388,15 +420,15 @@ class Multinomial(_OfClasses):
         self._classes(probs, logits)
         (count,) = draws.floating(total_count)
         checked("Multinomial", count, "total_count", "count")
-        self.total_count = count.astype(self.logits.dtype)
+        self.total_count = count.astype(getattr(self, self.names[-1]).dtype)
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
-        return tuple(np.broadcast_shapes(self.total_count.shape, self.logits.shape[:-1]))
+        return tuple(np.broadcast_shapes(self.total_count.shape, self._each[:-1]))
 
     @property
     def event_shape(self) -> tuple[int, ...]:
-        return (self.logits.shape[-1],)
+        return self._each[-1:]
 
     def log_prob(self, x: Any) -> Tensor:
         x = self._value(x)
@@ -417,13 +449,13 @@ class Multinomial(_OfClasses):
         """By sums over the counts of each class; TypeError under `jit`, where total_count isn't known."""
         n, p = self.total_count, self.probs
         counts = f.reshape(f.arange(_most(n, "Multinomial") + 1, dtype=self.dtype), (-1, *(1,) * (p.ndim or 1)))
-        each = Binomial(n[..., None], logits=special.logit(p))
+        each = Binomial(n[..., None], p)
         spread = (f.exp(each.log_prob(counts)) * special.gammaln(counts + 1)).sum(axis=0).sum(axis=-1)
-        return n * Categorical(logits=self.logits).entropy() - special.gammaln(n + 1) + spread
+        return n * -expected(p, self.logits).sum(axis=-1) - special.gammaln(n + 1) + spread
 
     def icdf(self, p: Any) -> Tensor:
         raise self._missing("icdf")
 
     def _draw(self, shape: tuple[int, ...], key: Any) -> Tensor:
-        front = shape[: len(shape) - len(self.logits.shape)]
+        front = shape[: len(shape) - len(self._each)]
         return draws.multinomial(self.total_count, self.probs, as_shape(front, "sample"), key=key)

@@ -134,8 +134,7 @@ def _von_mises(p: Any, q: Any) -> Any:
 
 
 def _bernoulli(p: Any, q: Any) -> Any:
-    yes, no = p.probs, 1 - p.probs
-    return d._times_log(yes, p._log_p - q._log_p) + d._times_log(no, p._log_q - q._log_q)
+    return d.expected(p.probs, p._log_p - q._log_p) + d.expected(p._q, p._log_q - q._log_q)
 
 
 def _binomial(p: Any, q: Any) -> Any:
@@ -143,12 +142,12 @@ def _binomial(p: Any, q: Any) -> Any:
 
 
 def _negative_binomial(p: Any, q: Any) -> Any:
-    each = p._log_q - q._log_q + p.mean / p.total_count * (p._log_p - q._log_p)
+    each = p._log_q - q._log_q + d.expected(p._odds, p._log_p - q._log_p)
     return f.where(p.total_count == q.total_count, p.total_count * each, math.nan)
 
 
 def _geometric(p: Any, q: Any) -> Any:
-    return p._log_p - q._log_p + p.mean * (p._log_q - q._log_q)
+    return p._log_p - q._log_p + d.expected(p.mean, p._log_q - q._log_q)
 
 
 def _poisson(p: Any, q: Any) -> Any:
@@ -156,7 +155,7 @@ def _poisson(p: Any, q: Any) -> Any:
 
 
 def _categorical(p: Any, q: Any) -> Any:
-    return d._times_log(p.probs, p.logits - q.logits).sum(axis=-1)
+    return d.expected(p.probs, p.logits - q.logits).sum(axis=-1)
 
 
 def _multinomial(p: Any, q: Any) -> Any:

@@ -10,7 +10,7 @@ import adjoint.tensors.functions as f
 from adjoint import special
 from adjoint.random import source
 from adjoint.stats import draws
-from adjoint.stats.base import Distribution, beyond, inside
+from adjoint.stats.base import Distribution, beyond, inside, steep
 from adjoint.tensors.tensor import Tensor
 
 __all__ = ["EULER", "HALF_LOG_2PI", "POSITIVE", "Cauchy", "Gumbel", "Laplace", "LogNormal", "Logistic", "Normal"]
@@ -111,10 +111,12 @@ class LogNormal(_LocationScale):
         return f.where(x > 0, self._normal().sf(f.log(f.where(x > 0, x, 1.0))), beyond(x, 1.0))
 
     def isf(self, p: Any) -> Tensor:
-        return f.exp(self._normal().isf(p))
+        p = self._value(p)
+        return f.exp(self._normal().isf(p)) - steep(p)
 
     def icdf(self, p: Any) -> Tensor:
-        return f.exp(self._normal().icdf(p))
+        p = self._value(p)
+        return f.exp(self._normal().icdf(p)) + steep(p)
 
     def entropy(self) -> Tensor:
         return self._normal().entropy() + self.loc
@@ -225,7 +227,7 @@ class Cauchy(_Symmetric):
         near = f.tan(math.pi * (inner - 0.5))
         ends = f.where(p == 0, -math.inf, f.where(p == 1, math.inf, math.nan))
         standard = f.where(tail < 0.25, away, near)
-        return self.loc + self.scale * f.where((p > 0) & (p < 1), standard, ends)
+        return self.loc + self.scale * (f.where((p > 0) & (p < 1), standard, ends) + steep(p))
 
     def entropy(self) -> Tensor:
         return self._whole(f.log(4 * math.pi * self.scale))
@@ -259,13 +261,15 @@ class Gumbel(_LocationScale):
         return f.exp(-f.exp(-self._standard(x)))
 
     def icdf(self, p: Any) -> Tensor:
-        return self.loc - self.scale * f.log(-f.log(self._value(p)))
+        p = self._value(p)
+        return self.loc - self.scale * (f.log(0.0 - f.log(p)) - steep(p, high=False))
 
     def sf(self, x: Any) -> Tensor:
         return -f.expm1(-f.exp(-self._standard(x)))
 
     def isf(self, p: Any) -> Tensor:
-        return self.loc - self.scale * f.log(-f.log1p(-self._value(p)))
+        p = self._value(p)
+        return self.loc - self.scale * (f.log(0.0 - f.log1p(-p)) + steep(p, low=False))
 
     def entropy(self) -> Tensor:
         return self._whole(f.log(self.scale) + 1 + EULER)

@@ -14,8 +14,9 @@ from adjoint.execution import ValueNeededError
 from adjoint.dtypes import BY_NUMPY, DType, as_dtype, default_dtype, promote, scalar_dtype
 from adjoint.runtime.frozen import VALUE, is_frozen, maker
 from adjoint.runtime.memory import copied
-from adjoint.graph import Node, Variable, array_type
-from adjoint.primitives.core import cast, is_scalar, leaf, marker, ops, stop_gradient, typed, version
+from adjoint.graph import Node, Variable, array_type, topological
+from adjoint.primitives.custom import closed
+from adjoint.primitives.core import PLACEHOLDER, cast, is_scalar, leaf, marker, ops, stop_gradient, typed
 from adjoint.tensors.leaving import leave
 from adjoint.tensors.located import at_user, explained
 from adjoint.tensors.named import Named
@@ -128,11 +129,15 @@ def _from_node(node: Node, dtype: DType | None, variable: Variable | None) -> No
     _check_real(node.type.dtype.kind, chosen)
     if variable is None or not variable.tracked:
         return marker(cast(node, chosen), variable)
-    if tracing.active() is not None and node.value is None:
-        return traced_leaf(node, chosen, variable)
     if node.tracked:
         leave(node, "a new variable")
-    return array_node(force_array(node), chosen, None, variable)
+    if tracing.active() is not None and node.value is None:
+        return traced_leaf(node, chosen, variable)
+    try:
+        array = force_array(node)
+    except ValueNeededError:  # of what stands for an argument under vmap, or in a loop's body
+        return traced_leaf(node, chosen, variable)
+    return array_node(array, chosen, None, variable)
 
 
 # Lists that hold tensors ----------------------------------------------------------------------------------------------
@@ -189,9 +194,16 @@ def _stack(x: Any, dtype: DType) -> Node:
 
 
 def traced_leaf(node: Node, dtype: DType, variable: Variable | None) -> Node:
-    """A leaf with the value that a node will have when the function that is being traced runs."""
+    """A leaf with the value that a node will have when the function that is being traced runs. It can't be known yet whether
+    that is differentiated by what the value comes from: then it raises."""
     source = cast(stop_gradient(node), dtype)
-    return source if variable is None else version(source, variable)
+    if variable is None:
+        return source
+    standing = [x for x in topological([node], lambda x: x.tracked) if x.op is PLACEHOLDER and x.tracked]
+    if standing and variable.tracked:
+        message = "a new variable has no derivative by what its value came from; use that value, or say that a constant is meant"
+        source = closed(source, standing, f"{message}: t.detach(){at_user()}")
+    return marker(source, variable, variable.tracked)
 
 
 def dtype_of(dtype: Any) -> DType:

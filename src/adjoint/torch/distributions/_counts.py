@@ -114,6 +114,13 @@ class Geometric(_ByProbability):
         if self._validate and probs is not None and not bool((self.probs > 0).detach().all()):
             raise ValueError(f"Geometric: probs must be above 0{at_user()}")
 
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the probability of so many failures; by probs that were given, and not by logits, which are finite."""
+        if "probs" not in self.__dict__:
+            return super().log_prob(value)
+        probs, value = broadcast_all(self.probs, self._checked(value))
+        return value * torch.log1p(-torch.where(value == 0, 0.0, probs)) + probs.log()
+
     @property
     def mean(self) -> Any:
         """1 / probs - 1."""

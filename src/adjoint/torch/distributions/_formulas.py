@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from adjoint.tensors.located import at_user
@@ -104,21 +103,33 @@ class GeneralizedPareto(_Formulas):
         end = torch.where(k < 0, self.loc - self.scale / torch.where(k < 0, k, -1.0), math.inf)
         return constraints.interval(self.loc, end)
 
-    def _bent(self, otherwise: Callable[[Any], Any], flat: Any) -> Any:
-        """A formula of the concentration, and its limit where that is 0."""
+    def _exponent(self, z: Any) -> Any:
+        """log(1 + k z) / k. Near k = 0, where that is 0 / 0, it is its series, so that derivatives by k hold there as well."""
         k = self.concentration
-        zero = k.abs() < 1e-6
-        return torch.where(zero, flat, otherwise(torch.where(zero, 1.0, k)))
+        near = ((k * z).abs() < 1e-4) | (k == 0)
+        x = torch.where(near & (z < math.inf), k * z, 0.0)
+        series = z * (1 - x * (1 / 2 - x * (1 / 3 - x * (1 / 4 - x / 5))))
+        safe = torch.where(near, 1.0, k)
+        return torch.where(near, series, torch.log1p(safe * torch.where(near, 1.0, z)) / safe)
 
     def log_prob(self, value: Any) -> Any:
         """-(1 + 1/k) log(1 + k z) - log(scale)."""
         z = (self._checked(value) - self.loc) / self.scale
-        return self._bent(lambda k: -(1 + 1 / k) * torch.log1p(k * z), -z) - self.scale.log()
+        return -(1 + self.concentration) * self._exponent(z) - self.scale.log()
 
     def log_survival_function(self, value: Any) -> Any:
         """The logarithm of the probability of more than this value."""
         z = (self._checked(value) - self.loc) / self.scale
-        return self._bent(lambda k: -torch.log1p(k * z) / k, -z)
+        return -self._exponent(z)
+
+    def _stretched(self, e: Any) -> Any:
+        """(exp(k e) - 1) / k, the inverse."""
+        k = self.concentration
+        near = ((k * e).abs() < 1e-4) | (k == 0)
+        x = torch.where(near & (e < math.inf), k * e, 0.0)
+        series = e * (1 + x / 2 * (1 + x / 3 * (1 + x / 4 * (1 + x / 5))))
+        safe = torch.where(near, 1.0, k)
+        return torch.where(near, series, torch.expm1(safe * torch.where(near, 1.0, e)) / safe)
 
     def log_cdf(self, value: Any) -> Any:
         """The logarithm of the cdf."""
@@ -130,8 +141,7 @@ class GeneralizedPareto(_Formulas):
 
     def icdf(self, value: Any) -> Any:
         """The value whose cdf this is."""
-        left = torch.log1p(-value)
-        return self.loc + self.scale * self._bent(lambda k: torch.expm1(-k * left) / k, -left)
+        return self.loc + self.scale * self._stretched(-torch.log1p(-value))
 
     def entropy(self) -> Any:
         """log(scale) + k + 1."""
@@ -179,7 +189,8 @@ class Kumaraswamy(_Formulas):
 
     def icdf(self, value: Any) -> Any:
         """The value whose cdf this is."""
-        return (-torch.expm1(torch.log1p(-value) / self.concentration0)) ** (1 / self.concentration1)
+        found = (-torch.expm1(torch.log1p(-value) / self.concentration0)) ** (1 / self.concentration1)
+        return found - torch.sqrt(torch.where((value == 1) & (self.concentration0 > 1), 1 - value, 0.0))  # steep at 1
 
     def _moment(self, n: int) -> Any:
         b, place = self.concentration0, 1 + n / self.concentration1

@@ -11,6 +11,7 @@ import numpy as np
 from adjoint import data as core_data
 from adjoint import tree
 from adjoint.data.collate import alike
+from adjoint.tensors.located import at_user
 from adjoint.tensors.pending import force
 
 from ..._creation import default_generator, source, tensor
@@ -226,6 +227,11 @@ class DataLoader(core_data.DataLoader):
         refuse("DataLoader", "multiprocessing_context", multiprocessing_context, "fork", "spawn", "forkserver")
         if pin_memory_device:
             Device(pin_memory_device)
+        if num_workers == 0 and (prefetch_factor is not None or persistent_workers):
+            asked = "persistent_workers" if prefetch_factor is None else "prefetch_factor"
+            raise ValueError(f"DataLoader: {asked} is for workers; give num_workers > 0{at_user()}")
+        if prefetch_factor is not None and prefetch_factor < 0:
+            raise ValueError(f"DataLoader: prefetch_factor must be 0 or more, got {prefetch_factor}{at_user()}")
         self.generator = generator
         own = (
             None
@@ -239,6 +245,10 @@ class DataLoader(core_data.DataLoader):
             collate_fn or (own if batch_size is not None or batch_sampler is not None else default_convert),
             pin_memory, drop_last, timeout, worker_init_fn, persistent_workers=persistent_workers,
         )  # fmt: skip
+        if batch_sampler is not None:
+            self.batch_size = None
+        self.prefetch_factor = 2 if prefetch_factor is None and num_workers else prefetch_factor
+        self.persistent_workers = persistent_workers
 
     def __class_getitem__(cls, kind: Any) -> Any:
         return cls
