@@ -172,7 +172,7 @@ def test_a_path_where_a_state_is_expected() -> None:
         TypeError,
         r"load_state_dict\(ad\.load\('a\.safetensors'\)\)",
     )
-    says(lambda: nn.Linear(2, 2).load_state_dict([X]), TypeError, "expected tensors by name, got a list")
+    says(lambda: nn.Linear(2, 2).load_state_dict([X]), TypeError, "expected tensors by name, got list")
 
 
 def test_save_the_other_way_round() -> None:

@@ -76,7 +76,7 @@ def jit(f: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[i
     if f is None:
         return functools.partial(jit, static_argnums=static_argnums, check=check)
     if not callable(f):
-        raise TypeError(f"jit: expected a function, got a {type(f).__name__}{at_user()}")
+        raise TypeError(f"jit: expected a function, got {type(f).__name__}{at_user()}")
     static = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)
     code = getattr(f, "__code__", None)
     if code is not None and code.co_flags & LATER:

@@ -523,6 +523,6 @@ def _aligned(operation: str, given: Any, structure: tree.Structure) -> list[Any]
         if len(parts) == len(structure.children) and own.keys == structure.keys:
             return [x for part, s in zip(parts, structure.children, strict=True) for x in _aligned(operation, part, s)]
     raise ValueError(
-        f"{operation}: got a {type(given).__name__}; expected the structure "
+        f"{operation}: got {type(given).__name__}; expected the structure "
         f"{structure.unflatten(['*'] * structure.count)}{at_user()}"
     )
