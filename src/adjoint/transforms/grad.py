@@ -290,6 +290,8 @@ def value_and_grad(
         if structure.kind is not None or len(nodes) != 1 or nodes[0].type.size != 1:
             shapes = "shape " + ", ".join(str(n.shape) for n in nodes) if nodes else a(out)
             way = "reduce it, or take ad.jacobian"
+            if out is None:
+                way = "is its return missing?"
             if hasattr(out, "_fields"):
                 shapes, way = f"{a(out)} of {', '.join(out._fields)}", f"return one of these, such as .{out._fields[0]}"
             raise ValueError(f"grad: the function must return a scalar, it returned {shapes}; {way}{at_user()}")
