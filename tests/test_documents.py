@@ -147,6 +147,13 @@ def test_files_that_the_documents_name_exist():
     assert not missing
 
 
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_tables_have_headers(path):
+    """Rows behind an empty line are no rows: they are shown as text, and what is code in them isn't run."""
+    tables = re.findall(r"(?:^\|[^\n]*\n)+", path.read_text(), re.MULTILINE)
+    assert [table for table in tables if not re.match(r"[^\n]*\n\|[-:| ]+\|\n", table)] == []
+
+
 def test_a_chapter_doesnt_tell_the_answers_before_its_figure_asks():
     source = 'ad.explore(\n    y,\n    questions=[\n        ("How much?", "40.", 40),\n    ],\n    fold=False,\n)\n'
     assert pages.without_answers(source) == "ad.explore(\n    y,\n    fold=False,\n)\n"

@@ -642,7 +642,7 @@ def test_a_step_leaves_nothing_behind():
 
 
 def test_wrong_use():
-    with pytest.raises(TypeError, match="expected a function, got a int"):
+    with pytest.raises(TypeError, match="expected a function, got int"):
         ad.jit(3)
     w = ad.variable([1.0, 2.0])
 

@@ -172,7 +172,7 @@ def test_a_path_where_a_state_is_expected() -> None:
         TypeError,
         r"load_state_dict\(ad\.load\('a\.safetensors'\)\)",
     )
-    says(lambda: nn.Linear(2, 2).load_state_dict([X]), TypeError, "expected tensors by name, got a list")
+    says(lambda: nn.Linear(2, 2).load_state_dict([X]), TypeError, "expected tensors by name, got list")
 
 
 def test_save_the_other_way_round() -> None:
@@ -378,3 +378,26 @@ def test_a_power_with_a_modulus_names_the_method() -> None:
     with pytest.raises(TypeError, match=r"^Tensor\.__pow__\(\) takes 2 positional arguments"):
         pow(ad.tensor(2), 2, 3)
     assert ad.Tensor.__iadd__.__qualname__ == "Tensor.__iadd__" and ad.Tensor.__neg__.__name__ == "__neg__"
+
+
+def test_keywords_of_other_libraries_say_what_is_here():
+    says(lambda: ad.jit(ad.sin, static_argnames="n"), TypeError, "static_argnums")
+    says(lambda: ad.jit(donate_argnums=0), TypeError, "used again by itself")
+    says(lambda: ad.vmap(ad.sin, axis_name="i"), TypeError, "vmap: there is no argument 'axis_name'")
+    solvers = {
+        ad.root: (ad.sin, 1.0),
+        ad.fixed_point: (ad.cos, 1.0),
+        ad.minimize: (ad.cos, 1.0),
+        ad.least_squares: (ad.sin, 1.0),
+        ad.odeint: (ad.sin, 1.0, [0.0, 1.0]),
+    }
+    for solver, given in solvers.items():
+        says(lambda solver=solver, given=given: solver(*given, args=(2.0,)), TypeError, "one after the other")
+
+
+def test_what_is_no_function_tensor_or_shape():
+    says(lambda: ad.checkpoint(3), TypeError, "expected a function, got an int")
+    says(lambda: ad.explain(X.sum(), 3), TypeError, "got an int")
+    says(lambda: ad.grad(lambda x: None)(3.0), ValueError, "return missing")
+    says(lambda: ad.random.choice(ad.random.key(0), 5), TypeError, "a key comes by name")
+    says(lambda: ad.random.normal(ad.random.key(0), (3,)), TypeError, "a key by name")

@@ -552,7 +552,7 @@ def test_a_plan_is_explained_kernel_by_kernel() -> None:
     y.numpy()
     with pytest.raises(ValueError, match="has been computed"):
         ad.execution.explain(y)
-    with pytest.raises(TypeError, match="explain: expected tensors, got a float"):
+    with pytest.raises(TypeError, match="explain: expected tensors, got float"):
         ad.execution.explain(3.0)
 
 

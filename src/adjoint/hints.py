@@ -278,10 +278,10 @@ MODULE: dict[str, str] = {
     "Size": "x.shape  # a tuple",
     # JAX
     "Array": "ad.Tensor",
-    "lax": "ad.scan(lambda carry, v: (carry + v, carry), 0.0, x[0])  # jax.lax's loops stand in ad itself",
+    "lax": "ad.cond(x.sum() > 0, ad.sin, ad.cos, x)  # jax.lax's names stand in ad itself: scan, while_loop, switch, ...",
     "jnp": "ad.numpy  # NumPy's functions under their own names; in ad itself the Array API standard's",
     "tree_map": "ad.tree.map(lambda v: v * 2, {'w': x})",
-    "tree_util": "ad.tree.map(lambda v: v * 2, {'w': x})",
+    "tree_util": "ad.tree.map(lambda v: v * 2, {'w': x})  # ad.tree has flatten and register, too",
     "tree_flatten": "ad.tree.flatten({'w': x})",
     "remat": "ad.checkpoint(ad.sin)(x)",
     "device_put": CPU,
@@ -322,10 +322,7 @@ RANDOM: dict[str, str] = {
     "manual_seed": "ad.random.seed(0)",
     "shuffle": "ad.random.permutation(x)",
     "default_rng": "ad.random.Generator(0)",
-    "PRNGKey": "ad.random.Generator(0)",
-    "key": "ad.random.Generator(0)",
-    "split": "[ad.random.Generator(s) for s in (1, 2)]  # a generator for each stream",
-    "choice": "x[ad.random.integers(0, 2, (5,))]",
+    "PRNGKey": "ad.random.normal((3,), key=ad.random.key(0))  # or ad.random.Generator(0), which counts by itself",
     "RandomState": "ad.random.Generator(0)",
     "get_state": "ad.random.default_generator.state",
     "get_rng_state": "ad.random.default_generator.state",
@@ -477,6 +474,12 @@ KEYWORDS: dict[str, str] = {
     "non_blocking": "nothing here: leave it out",
     "copy": "ad.asarray(x, copy=True)",
     "like": "nothing here: leave it out",
+    "args": "nothing: parameters come one after the other, {}(..., a, b) for args=(a, b)",
+    "static_argnames": "nothing: what is no tensor, array or float is static by itself; for others static_argnums",
+    "donate_argnums": "nothing: memory that nobody else holds is used again by itself",
+    "donate_argnames": "nothing: memory that nobody else holds is used again by itself",
+    "axis_name": "nothing: what goes across the batch is written behind {}, on its result",
+    "axis_size": "nothing: the arguments tell how many there are",
 }
 
 

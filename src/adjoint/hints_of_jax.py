@@ -56,12 +56,20 @@ MODULE: dict[str, str] = {
     "tree_leaves": 'ad.tree.flatten({"w": x})[0]',
     "tree_unflatten": 'ad.tree.flatten({"w": x})[1].unflatten([y])',
     "ops": "ad.scatter_add(ad.zeros(2), i[0] % 2, x[0])  # segment_sum",
+    "flatten_util": "ad.concat([v.flatten() for v in ad.tree.flatten({'w': x, 'b': y})[0]])  # ravel_pytree",
+    "closure_convert": "# what a function reads from outside is found by itself: leave it out",
+    "clear_caches": "# what is remembered is bounded, and nothing has to be cleared",
+    "sparse": "ad.sparse_jacobian(ad.sin)(x[0])  # and ad.sparse_hessian",
+    "quad": "ad.scipy.quad(lambda t: t**2, 0.0, 1.0)",
+    "solve_ivp": "ad.scipy.solve_ivp(lambda t, y: -y, (0.0, 1.0), [1.0])",
+    "brentq": "ad.root(lambda t: t**2 - 2.0, 1.0)",
+    "root_scalar": "ad.root(lambda t: t**2 - 2.0, 1.0)",
     "named_scope": "# a module's call and a function under ad.checkpoint are boxes in pictures",
     "pure_callback": HOST,
     "io_callback": HOST,
     "host_callback": HOST,
     "ShapeDtypeStruct": "# a tensor itself: nothing is computed before its value is asked for",
-    "experimental": "# ode.odeint is ad.odeint, sparse is ad.sparse, io_callback is ad.host_call",
+    "experimental": "# ode.odeint is ad.odeint, io_callback ad.host_call; of sparse there is ad.sparse_jacobian",
     "key": "ad.random.key(0)",
     "profiler": "report = ad.execution.explain(x.sum())",
     "effects_barrier": "ad.evaluate(x)",
@@ -218,6 +226,11 @@ SCIPY: dict[str, str] = {
     "integrate": "# here they are ad.scipy.solve_ivp and quad, and ad.odeint",
     "odeint": "ad.odeint(lambda y, t: -y, 1.0, ad.tensor([0.0, 1.0]))",
     "interpolate": "ad.interp(1.5, ad.tensor([1.0, 2.0]), ad.tensor([3.0, 5.0]))",
+    "brentq": "ad.root(lambda t: t**2 - 2.0, 1.0)",
+    "root_scalar": "ad.root(lambda t: t**2 - 2.0, 1.0)",
+    "newton": "ad.root(lambda t: t**2 - 2.0, 1.0)",
+    "fsolve": "ad.root(lambda t: t**2 - 2.0, 1.0)",
+    "CubicSpline": "ad.interp(1.5, ad.tensor([1.0, 2.0]), ad.tensor([3.0, 5.0]))  # straight lines",
     "signal": "ad.numpy.convolve(x[0], y[0])",
 }
 SPECIAL: dict[str, str] = {
@@ -249,10 +262,17 @@ TREE: dict[str, str] = {
     "leaves_with_path": 'list(zip(ad.tree.paths({"w": x}), ad.tree.flatten({"w": x})[0]))',
     "flatten_with_path": 'list(zip(ad.tree.paths({"w": x}), ad.tree.flatten({"w": x})[0]))',
     "reduce": 'sum(ad.tree.flatten({"w": 1.0, "b": 2.0})[0])',
+    "transpose": 'ad.tree.map(lambda *vs: list(vs), {"w": x}, {"w": y})',
     "all": 'all(ad.tree.flatten({"w": True})[0])',
+}
+DEBUG: dict[str, str] = {
+    "print": "z = ad.host_call(lambda v: (print(v), v)[1], x, shape=x.shape, dtype=x.dtype)  # and go on with z",
+    "callback": HOST,
+    "breakpoint": "# breakpoint() works where ad.jit is left out",
 }
 
 NAMES: dict[str, dict[str, str]] = {
     "adjoint": MODULE, "adjoint.nn": NN, "adjoint.nn.init": INIT, "adjoint.random": RANDOM, "adjoint.optim": OPTIM,
     "adjoint.scipy": SCIPY, "adjoint.special": SPECIAL, "adjoint.stats": STATS, "adjoint.linalg": LINALG, "adjoint.tree": TREE,
+    "adjoint.debug": DEBUG,
 }  # fmt: skip

@@ -362,7 +362,7 @@ def _real(name: str, shape: Any, dtype: Any, others: dict[str, Any]) -> tuple[Sh
     except TypeError:
         raise TypeError(
             f"{name}: a shape is an int or a tuple of ints, not {shape!r}; it comes first: "
-            f"ad.random.{name}(shape, {'low, high' if name == 'uniform' else 'mean, std'}){at_user()}"
+            f"ad.random.{name}(shape, {'low, high' if name == 'uniform' else 'mean, std'}), a key by name{at_user()}"
         ) from None
 
 

@@ -37,6 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, ImportError, ValueError, ArithmeticError, MemoryError) as error:
         # What follows is the line of the user's code that an error comes from, which here is the command itself.
         told = re.sub(r" \([^()]+:\d+\)$", "", str(error))
+        if isinstance(error, FileNotFoundError) and error.errno and error.strerror == os.strerror(error.errno):
+            told = f"there is no file {error.filename}"
         print(f"adjoint: error: {told or 'out of memory'}", file=sys.stderr)
         return 1
     return code

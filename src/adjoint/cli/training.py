@@ -118,7 +118,11 @@ def _recipe(
         ("--out", str, f"runs/{name}", "FOLDER", "where the results go"),
     ):
         parser.add_argument(option, type=kind, default=default, metavar=metavar, help=f"{does_it} (default: {default})")
-    parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in the folder of the results")
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on from the checkpoint in that folder, with the settings that it was made with",
+    )
     add_threads(parser)
     parser.add_argument(
         "--workers", type=count, metavar="N", help="train by so many processes together (extra: mpi, or ray)"

@@ -14,6 +14,7 @@ from adjoint.derive import CHECKPOINT, expand, one_cotangent, reverse
 from adjoint.execution import evaluate
 from adjoint.graph import Node, depends_on, mode, topological
 from adjoint.primitives.core import IDENTITY, SELECT, VERSION, ops
+from adjoint.tensors.conversion import a
 from adjoint.tensors.gradients import check_differentiable
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import variable_of
@@ -114,6 +115,9 @@ def explain(y: Tensor, x: Tensor, *, most: int = 20) -> Explanation:
        0  x → Multiply = 0 → Add = 33   [0]...
       40  in all
     """
+    for t in (y, x):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"explain: it takes two tensors, explain(y, x), got {a(t)}{at_user()}")
     if y.size != 1:
         raise ValueError(
             f"explain: y must have one element, its shape is {y.shape}; choose one: explain(y[i], x){at_user()}"

@@ -315,7 +315,7 @@ def picture_of(
 ) -> Picture:
     """The model of a tensor's picture, with the names that are known, or given, or else those of the user's frame."""
     if not isinstance(t, Tensor):
-        raise TypeError(f"{operation}: expected a tensor, got a {type(t).__name__}{at_user()}")
+        raise TypeError(f"{operation}: expected a tensor, got {type(t).__name__}{at_user()}")
     chosen = [wrt] if isinstance(wrt, Tensor) else wrt
     for x in chosen or ():
         if not isinstance(x, Tensor) or not x.requires_grad:

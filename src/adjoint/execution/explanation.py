@@ -94,7 +94,8 @@ class Explanation:
         ]  # fmt: skip
         total = sum(kernel.bytes for kernel in self.kernels), sum(kernel.flops for kernel in self.kernels)
         lines.append(
-            f"{len(self.kernels)} kernels ({self.backend}): {_short(total[0])}B, {_short(total[1])}FLOP, "
+            f"{len(self.kernels)} kernel{'s' * (len(self.kernels) != 1)} ({self.backend}): "
+            f"{_short(total[0])}B, {_short(total[1])}FLOP, "
             f"{self.seconds * 1e6:.1f} µs"
         )
         reasons: dict[str, list[int]] = {}

@@ -141,7 +141,7 @@ def subject_of(outputs: Sequence[Any]) -> Subject:
     for x in nodes:
         if not isinstance(x, Node):
             raise TypeError(
-                f"explain: expected tensors, got a {type(x).__name__} (a compiled function is explained alone)"
+                f"explain: expected tensors, got {type(x).__name__} (a compiled function is explained alone)"
             )
     pending = [x for x in nodes if x.value is None]
     if not pending:

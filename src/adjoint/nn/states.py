@@ -219,4 +219,4 @@ def _no_state(given: Any) -> str:
     """The message for what was given in place of a state."""
     path = isinstance(given, str | os.PathLike)
     way = f"; a file is read first: load_state_dict(ad.load({os.fspath(given)!r}))" if path else ""
-    return f"load_state_dict: expected tensors by name, got a {type(given).__name__}{way}{at_user()}"
+    return f"load_state_dict: expected tensors by name, got {type(given).__name__}{way}{at_user()}"

@@ -189,8 +189,9 @@ def _refuse_placeholder(node: Node) -> None:
         )
     raise ValueNeededError(
         f"a value is needed here, but {what} has none: inside a traced function (vmap, jit, a loop's body) shapes are known "
-        f"and numbers are not; use ad.where or ad.cond instead of `if`, ad.while_loop instead of `while`, return a tensor and "
-        "take its number (float, item, numpy, print) from the result, or keep this input out of the tracing"
+        "and numbers are not; use ad.where or ad.cond instead of `if`, ad.while_loop instead of `while`, ad.stack instead of "
+        "np.array, return a tensor and take its number (float, item, numpy, print) from the result, or keep this input out of "
+        "the tracing"
     )
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Never
 
 import numpy as np
 
 import adjoint.tensors.functions as f
 from adjoint import _optional, linalg, tree
+from adjoint.hints import keyword_error
 from adjoint.solvers.implicit import DENSE
 from adjoint.solvers.linear import conjugate_gradients
 from adjoint.solvers.results import differentiable
@@ -73,6 +74,7 @@ def least_squares(
     products: bool | None = None,
     tolerance: float | None = None,
     max_steps: int = 1000,
+    **others: Never,
 ) -> Fit:
     """x where the sum of squares of residuals(x, *args), a tree of tensors, is least near x0, a tensor or tree of them.
 
@@ -97,6 +99,8 @@ def least_squares(
     >>> round(rate(y).item(), 6), ad.grad(rate)(y).shape
     (0.5, (5,))
     """
+    if others:
+        raise keyword_error("least_squares", others, at_user())
     if method not in METHODS:
         raise ValueError(f"least_squares: method is one of {', '.join(map(repr, METHODS))}, got {method!r}{at_user()}")
     residuals, x0, measured = _without_units(residuals, x0)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Never
 
 import numpy as np
 
 import adjoint.tensors.functions as f
 from adjoint import linalg
+from adjoint.hints import keyword_error
 from adjoint.solvers.implicit import DENSE
 from adjoint.solvers.linear import conjugate_gradients
 from adjoint.solvers.results import Solution, differentiable, precision, unknowns
@@ -33,6 +34,7 @@ def minimize(
     method: str = "l-bfgs",
     tolerance: float | None = None,
     max_steps: int = 10_000,
+    **others: Never,
 ) -> Solution:
     """x where function(x, *args), one number, is least near x0, a tensor or tree of them.
 
@@ -54,6 +56,8 @@ def minimize(
     >>> ad.jacobian(lambda a: ad.minimize(rosenbrock, ad.zeros(2), a, method="newton").x)(2.0)
     Tensor([1., 4.])
     """
+    if others:
+        raise keyword_error("minimize", others, at_user())
     if method not in METHODS:
         raise ValueError(f"minimize: method is one of {', '.join(map(repr, METHODS))}, got {method!r}{at_user()}")
     start, unravel = unknowns("minimize", x0)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Never
 
 import numpy as np
 
 import adjoint.tensors.functions as f
+from adjoint.hints import keyword_error
 from adjoint.solvers.adjoint_ode import with_continuous_adjoint
 from adjoint.solvers.implicit import determined
 from adjoint.solvers.results import unknowns
@@ -83,6 +84,7 @@ def odeint(
     event: Callable[..., Any] | None = None,
     dense: bool = False,
     memory: int | None = None,
+    **others: Never,
 ) -> Any:
     """The solution y of y' = function(y, t, *args) with y(t[0]) = y0, at all times t (T,): a tree like y0 whose leaves have an
     axis of length T in front.
@@ -112,6 +114,8 @@ def odeint(
     >>> ad.jacobian(decay)(1.0)[1:]
     Tensor([-0.3679, -0.2707])
     """
+    if others:
+        raise keyword_error("odeint", others, at_user())
     if method not in ("rk4", *METHODS):
         raise ValueError(f"odeint: method is one of 'rk4', {', '.join(map(repr, METHODS))}, got {method!r}{at_user()}")
     if derivative not in ("steps", "adjoint"):

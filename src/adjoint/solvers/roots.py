@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Never
 
 import numpy as np
 
 import adjoint.tensors.functions as f
 from adjoint import linalg
+from adjoint.hints import keyword_error
 from adjoint.solvers.results import Solution, differentiable, precision, unknowns
 from adjoint.tensors.located import at_user
 from adjoint.tensors.tensor import Tensor
@@ -21,7 +22,12 @@ __all__ = ["fixed_point", "root"]
 
 
 def root(
-    function: Callable[..., Any], x0: Any, *args: Any, tolerance: float | None = None, max_steps: int = 100
+    function: Callable[..., Any],
+    x0: Any,
+    *args: Any,
+    tolerance: float | None = None,
+    max_steps: int = 100,
+    **others: Never,
 ) -> Solution:
     """x with function(x, *args) = 0, by Newton's method with step halving, damped where its matrix is singular.
 
@@ -36,6 +42,8 @@ def root(
     >>> ad.grad(lambda a: ad.root(lambda x: x * x - a, 1.0).x)(4.0)
     Tensor(0.25)
     """
+    if others:
+        raise keyword_error("root", others, at_user())
     start, unravel = unknowns("root", x0)
 
     def flat(v: Tensor) -> Tensor:
@@ -113,6 +121,7 @@ def fixed_point(
     tolerance: float | None = None,
     max_steps: int = 1000,
     history: int = 5,
+    **others: Never,
 ) -> Solution:
     """x with x = function(x, *args), by repeating it from x0.
 
@@ -128,6 +137,8 @@ def fixed_point(
     >>> ad.grad(lambda a: ad.fixed_point(lambda x: ad.cos(a * x), 1.0).x)(1.0)
     Tensor(-0.2975)
     """
+    if others:
+        raise keyword_error("fixed_point", others, at_user())
     start, unravel = unknowns("fixed_point", x0)
 
     def flat(v: Tensor) -> Tensor:

@@ -318,6 +318,11 @@ def choice(x: Any, shape: Any = (), *, replace: bool = True, p: Any = None, key:
     """
     items = None if isinstance(x, int) else f.asarray(x)
     n = x if isinstance(x, int) else int(items.shape[0]) if items is not None and items.ndim else 0
+    if items is not None and not items.ndim:
+        raise TypeError(
+            f"choice: expected how many there are, or an array of them, got {a(x)}; "
+            f"a key comes by name: key=...{at_user()}"
+        )
     whole = as_shape(shape, "choice")
     count = math.prod(whole)
     if n < 1 or (not replace and count > n):

@@ -9,11 +9,12 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from types import CodeType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, Never, NoReturn
 
 from adjoint import _forks, execution, tracing, tree
 from adjoint.graph.collector import without_collector
 from adjoint.graph import Node
+from adjoint.hints import keyword_error
 from adjoint.primitives.random import EXAMPLES
 from adjoint.tensors.conversion import array_node
 from adjoint.tensors.located import at_user
@@ -33,7 +34,13 @@ MOST_RECORDS = 1000
 LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
-def jit(f: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[int] = (), check: bool = False) -> Any:
+def jit(
+    f: Callable[..., Any] | None = None,
+    *,
+    static_argnums: int | Sequence[int] = (),
+    check: bool = False,
+    **others: Never,
+) -> Any:
     """A function like f that runs f's Python once for each kind of call, and from then on its compiled graph.
 
     f may read and change whatever a training step does: modules, optimizers, random generators and other tensors that it
@@ -73,10 +80,12 @@ def jit(f: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[i
     >>> w
     Tensor(2.92, requires_grad=True)
     """
+    if others:
+        raise keyword_error("jit", others, at_user())
     if f is None:
         return functools.partial(jit, static_argnums=static_argnums, check=check)
     if not callable(f):
-        raise TypeError(f"jit: expected a function, got a {type(f).__name__}{at_user()}")
+        raise TypeError(f"jit: expected a function, got {type(f).__name__}{at_user()}")
     static = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)
     code = getattr(f, "__code__", None)
     if code is not None and code.co_flags & LATER:

@@ -288,4 +288,6 @@ class Run:
             if saved.get(name) != self.settings.get(name)
         ]
         if differ:
-            raise ValueError(f"it was made with other settings: {'; '.join(differ)}")
+            raise ValueError(
+                f"it was made with other settings: {'; '.join(differ)}. Resume with those, or train anew elsewhere"
+            )

@@ -9,7 +9,8 @@ from typing import Any
 from adjoint import derive, tree
 from adjoint.graph import Node, depends_on, get_mode, topological
 from adjoint.primitives.core import marker
-from adjoint.tensors.located import enter_scope, leave_scope, recorded_inside, recording_at_user
+from adjoint.tensors.conversion import a
+from adjoint.tensors.located import at_user, enter_scope, leave_scope, recorded_inside, recording_at_user
 from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Number, Tensor
 from adjoint.transforms.grad import _output_nodes
@@ -31,6 +32,8 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
     >>> ad.grad(f)(0.5), ad.grad(lambda x: ad.sin(ad.sin(x)))(0.5)
     (Tensor(0.7786), Tensor(0.7786))
     """
+    if not callable(f):
+        raise TypeError(f"checkpoint: expected a function, got {a(f)}{at_user()}")
 
     @functools.wraps(f, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
     def checkpointed(*args: Any, **keywords: Any) -> Any:

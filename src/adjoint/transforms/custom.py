@@ -174,7 +174,7 @@ def _checked(name: str, value: Any, like: Node) -> Node | None:
     try:
         node = as_node(value, like.dtype)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"{name}: expected a tensor, got a {type(value).__name__}") from error
+        raise TypeError(f"{name}: expected a tensor, got {type(value).__name__}") from error
     if node.shape != like.shape:
         raise ValueError(f"{name}: gradient of shape {node.shape} for an input of shape {like.shape}")
     return cast(node, like.dtype)

@@ -290,6 +290,8 @@ def value_and_grad(
         if structure.kind is not None or len(nodes) != 1 or nodes[0].type.size != 1:
             shapes = "shape " + ", ".join(str(n.shape) for n in nodes) if nodes else a(out)
             way = "reduce it, or take ad.jacobian"
+            if out is None:
+                way = "is its return missing?"
             if hasattr(out, "_fields"):
                 shapes, way = f"{a(out)} of {', '.join(out._fields)}", f"return one of these, such as .{out._fields[0]}"
             raise ValueError(f"grad: the function must return a scalar, it returned {shapes}; {way}{at_user()}")
@@ -523,6 +525,6 @@ def _aligned(operation: str, given: Any, structure: tree.Structure) -> list[Any]
         if len(parts) == len(structure.children) and own.keys == structure.keys:
             return [x for part, s in zip(parts, structure.children, strict=True) for x in _aligned(operation, part, s)]
     raise ValueError(
-        f"{operation}: got a {type(given).__name__}; expected the structure "
+        f"{operation}: got {type(given).__name__}; expected the structure "
         f"{structure.unflatten(['*'] * structure.count)}{at_user()}"
     )

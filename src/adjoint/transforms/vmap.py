@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Never
 
 from adjoint import tree
 from adjoint.batch import Batch
 from adjoint.graph import Node, array_type
+from adjoint.hints import keyword_error
 from adjoint.primitives.core import ops, placeholder
 from adjoint.primitives.random import EXAMPLES
 from adjoint.shapes import drop_axes
@@ -22,7 +23,7 @@ __all__ = ["vmap"]
 Axes = Any  # an int, None, or a container of them that is a prefix of a tree
 
 
-def vmap(f: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Callable[..., Any]:
+def vmap(f: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0, **others: Never) -> Callable[..., Any]:
     """A function that applies f to every example of a batch at once.
 
     in_axes: along which axis the examples lie: an int for all positional arguments, or a tuple with an entry for each.
@@ -46,6 +47,9 @@ def vmap(f: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Callab
     Tensor([[ 3., 12.],
             [27., 48.]])
     """
+
+    if others:
+        raise keyword_error("vmap", others, at_user())
 
     @functools.wraps(f, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
     def transformed(*args: Any, **keywords: Any) -> Any:

@@ -287,7 +287,7 @@ class Product(Single):
 
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The product for people."""
-        rows = f", {self.choice.rows} rows at a time" if self.choice is not None else ""
+        rows = f", in ranges of {self.choice.rows} rows" if self.choice is not None else ""
         head = f"product {labels.name(self.step.output)}[{shape_text(self.shape)}]"
         by = f"by {self.library or 'tiles of our own'}{rows}"
         return [

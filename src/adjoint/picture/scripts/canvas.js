@@ -364,8 +364,9 @@ function writeBox(key, box, parts) {
   const value = state.known.has(key) && box.value ? box.value.text : "";
   const width = view.at.get(key)[2], most = width + gapAcross - 10; // a box may grow a little as its numbers do
   const room = (letter) => Math.min(lineRoom, Math.floor((most - 12) / letter)), headRoom = room(LARGE), lineRoom_ = room(SMALL);
-  const short = brief(value, Math.max(9, (isOperation ? lineRoom_ : headRoom) - (box.name ? box.name.length + 3 : 0)));
-  const named = box.name ? box.name + (value ? " = " + short : "") : "";
+  const most_ = isOperation ? lineRoom_ : headRoom;
+  const short = brief(value, Math.max(9, most_ - (box.name ? box.name.length + 3 : 0)));
+  const named = box.name && value ? `${shorten(box.name, Math.max(6, most_ - short.length - 3))} = ${short}` : box.name || ""; // a long name leaves room to the value
   const top = isOperation ? box.symbol : named || short || box.symbol;
   const gradient = gradientText(box, state);
   write(parts.symbol, shorten(top, headRoom));
