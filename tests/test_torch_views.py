@@ -428,7 +428,7 @@ def test_views_agree_when_many_tensors_have_some():
         view = x.view(1, 2)
         if k % 3 == 0:
             kept.append((x, view))
-    assert len(_aliasing._memories) <= 3 * _aliasing.MOST_MEMORIES
+    assert len(_aliasing.memories) <= 3 * _aliasing.MOST_MEMORIES
     for x, view in kept:
         other = x.view(2, 1)
         x.data = torch.ones(2)
@@ -447,7 +447,7 @@ def test_memory_of_views_is_forgotten_with_them():
             x = torch.zeros(2)
             x.view(1, 2)
             x.data = torch.ones(2)
-        assert len(_aliasing._memories) <= 2 * _aliasing.MOST_MEMORIES
+        assert len(_aliasing.memories) <= 2 * _aliasing.MOST_MEMORIES
     assert not _aliasing._given
 
 

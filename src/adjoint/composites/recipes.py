@@ -14,16 +14,18 @@ from typing import Any, NamedTuple
 
 from adjoint._sources import run_source
 from adjoint.dtypes import default_dtype
-from adjoint.graph import NARROW, ArrayType, Node, Primitive, get_mode, topological
-from adjoint.primitives.core import DETACH, FULL, LEAF, in_float32, is_narrow, leaf, stop_gradient
+from adjoint.graph import NARROW, ArrayType, Node, Primitive, Site, get_mode, topological
+from adjoint.primitives.core import DETACH, FULL, LEAF, in_float32, is_narrow, leaf, watch
+from adjoint.primitives.random import RANDOM_BITS, VARIATES
 from adjoint.tracing import active, unobserved
 from adjoint.unknown import Unknown
 
-__all__ = ["remembered"]
+__all__ = ["PLAIN", "Recipe", "recipe_of", "remembered"]
 
 MOST = 1 << 12  # recipes
 OFTEN = 64  # times
 LARGEST_CONSTANT = 1 << 12  # elements of an array that a recipe may hold
+DRAWN = frozenset({RANDOM_BITS, VARIATES})
 PLAIN = frozenset({bool, int, str, type(None)})  # arguments that are the same when they are equal and of one class
 
 _recipes: dict[Any, Recipe | None] = {}
@@ -55,21 +57,21 @@ class Recipe:
     def __init__(self, steps: list[Step], count: int, result: int) -> None:
         self.steps, self.count, self.result = steps, count, result
         self.uses = 0
-        self.written: Callable[[list[Node]], Node] | None = None
+        self.written: Callable[[list[Node], Site, int], Node] | None = None
 
-    def record(self, nodes: list[Node]) -> Node:
-        """The result for these nodes as arguments."""
+    def record(self, nodes: list[Node], site: Site, offset: int) -> Node:
+        """The result for these nodes as arguments, recorded there."""
         if self.written is not None:
-            return self.written(nodes)
+            return self.written(nodes, site, offset)
         self.uses += 1
         if self.uses == OFTEN and self.steps:
             self.written = self.as_function()
-        mode = get_mode()
-        site, offset = mode.site, mode.offset
         for op, inputs, _, attributes, kind, tracked, inside, value, shared in self.steps:
             if isinstance(inputs, int):
                 x = nodes[inputs]
-                node = stop_gradient(x) if op is DETACH else Node(op, (x,), attributes, kind, site, offset, tracked)
+                node = Node(op, (x,), attributes, kind, site, offset, tracked)
+                if op is DETACH:
+                    watch(node)
             elif inputs is not None:
                 node = Node(op, inputs(nodes), attributes, kind, site, offset, tracked)
             elif shared is not None:
@@ -81,10 +83,10 @@ class Recipe:
             nodes.append(node)
         return nodes[self.result]
 
-    def as_function(self) -> Callable[[list[Node]], Node]:
+    def as_function(self) -> Callable[[list[Node], Site, int], Node]:
         """The same, written out."""
-        names: dict[str, Any] = {"Node": Node, "leaf": leaf, "get_mode": get_mode, "stop_gradient": stop_gradient}
-        lines = ["mode = get_mode()", "site, offset = mode.site, mode.offset"]
+        names: dict[str, Any] = {"Node": Node, "leaf": leaf, "watch": watch}
+        lines = []
         if self.count:
             lines.append(f"{''.join([f'n{i}, ' for i in range(self.count)])} = nodes")
         for i, (op, _, places, attributes, kind, tracked, inside, value, shared) in enumerate(self.steps, self.count):
@@ -92,7 +94,7 @@ class Recipe:
             inputs = "".join([f"n{k}, " for k in places])
             if places:
                 made = f"Node(o{i}, ({inputs}), a{i}, t{i}, site, offset, {tracked})"
-                lines.append(f"n{i} = stop_gradient(n{places[0]})" if op is DETACH else f"n{i} = {made}")
+                lines += [f"n{i} = {made}", *([f"watch(n{i})"] if op is DETACH else [])]
             elif shared is not None:
                 lines.append(f"n{i} = v{i}")
             else:
@@ -101,7 +103,7 @@ class Recipe:
                 if inside:
                     lines.append(f"n{i}.site, n{i}.offset = site, offset")
         body = "\n    ".join([*lines, f"return n{self.result}"])
-        run_source(f"def record(nodes):\n    {body}\n", names)
+        run_source(f"def record(nodes, site, offset):\n    {body}\n", names)
         return names["record"]  # type: ignore[no-any-return]
 
 
@@ -109,13 +111,10 @@ def remembered(function: Callable[..., Node]) -> Callable[..., Node]:
     """The same function of nodes, with recipes: for functions whose one result, and all that is recorded for it, follows from
     the types of their nodes, whether these are tracked and have values, and from their other arguments."""
 
-    @functools.wraps(function)
-    def call(*args: Any) -> Node:
-        if NARROW and is_narrow(args):
-            rounded: Node = in_float32(call, args)
-            return rounded
+    def known(args: tuple[Any, ...], grad: bool) -> tuple[Any, list[Node]] | None:
+        """The kind of a call, and its nodes; None where what it records doesn't follow from kinds."""
         nodes: list[Node] = []
-        key: list[Any] = [function, get_mode().grad, default_dtype().name]
+        key: list[Any] = [function, grad, default_dtype().name]
         for x in args:
             kind = type(x)
             if kind is Node and x.op is not FULL:  # a constant's number may decide what is recorded
@@ -128,40 +127,61 @@ def remembered(function: Callable[..., Node]) -> Callable[..., Node]:
             elif kind is tuple and all([type(y) is int for y in x]):
                 key.append(x)
             else:
-                return function(*args)
-        call_kind = tuple(key)
+                return None
+        return tuple(key), nodes
+
+    def ready(args: tuple[Any, ...], grad: bool) -> tuple[Recipe, list[Node]] | None:
+        """The recipe of a call and its nodes, if it has one and nobody looks on."""
+        if NARROW or active() is not None:
+            return None
+        found = known(args, grad)
+        recipe = None if found is None else _recipes.get(found[0])
+        return None if found is None or recipe is None else (recipe, found[1])
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Node:
+        if NARROW and is_narrow(args):
+            rounded: Node = in_float32(call, args)
+            return rounded
+        mode = get_mode()
+        found = known(args, mode.grad)
+        if found is None:
+            return function(*args)
+        call_kind, nodes = found
         recipe = _recipes.get(call_kind)
         if recipe is not None:
             if active() is None:
-                return recipe.record(nodes)
+                return recipe.record(nodes, mode.site, mode.offset)
             with unobserved():
-                return recipe.record(nodes)
+                return recipe.record(nodes, mode.site, mode.offset)
         result = function(*args)
         if call_kind not in _recipes and len(set(nodes)) == len(nodes):
             if len(_recipes) >= MOST:
                 _recipes.clear()
-            _recipes[call_kind] = _recipe(result, nodes)
+            _recipes[call_kind] = recipe_of(result, nodes, mode.site)
         return result
 
+    call.ready = ready  # type: ignore[attr-defined]
     return call
 
 
-def _recipe(result: Node, nodes: list[Node]) -> Recipe | None:
-    """How a result was made of nodes; None where it holds what can't be made anew."""
-    mode = get_mode()
+def recipe_of(result: Node, nodes: list[Node], site: Site, alone: bool = False) -> Recipe | None:
+    """How a result was made of nodes at a site, or there `alone`; None where it holds what can't be made anew."""
     place = {x: i for i, x in enumerate(nodes)}
     steps = []
     for node in topological([result], lambda x: x not in place):
         if node in place:
             continue
         shared = None
-        if not isinstance(node.type, ArrayType) or type(node.attributes) is Unknown:
+        if not isinstance(node.type, ArrayType) or type(node.attributes) is Unknown or node.op in DRAWN:
             return None
         if not node.inputs and node is node.type.zero:
             shared = node
         elif not node.inputs and not _is_constant(node):
             return None
-        inside = node.site is mode.site and node.site is not None
+        inside = node.site is site and site is not None
+        if alone and node.inputs and not inside:
+            return None
         places = [place[x] for x in node.inputs]
         inputs = itemgetter(*places) if len(places) > 1 else places[0] if places else None
         steps.append(

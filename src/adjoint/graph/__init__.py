@@ -12,6 +12,7 @@ from adjoint.graph.node import (
     Node,
     Origin,
     Scope,
+    Site,
     Variable,
     array_type,
     get_mode,
@@ -23,6 +24,6 @@ from adjoint.graph.walk import depends_on, moved, substitute, topological
 
 __all__ = [
     "MODE", "NARROW", "OUTERMOST", "PRIMITIVES", "WIDENED", "ArrayType", "Kept", "Located", "Mode", "Node", "Operation", "Origin",
-    "Primitive", "Rule", "Scope", "StandIn", "Variable", "array_type", "depends_on", "get_mode", "mode", "moved", "record",
-    "substitute", "topological",
+    "Primitive", "Rule", "Scope", "Site", "StandIn", "Variable", "array_type", "depends_on", "get_mode", "mode", "moved",
+    "record", "substitute", "topological",
 ]  # fmt: skip

@@ -510,8 +510,12 @@ def _parameters_below(root: Module) -> list[Any] | None:
             continue
         seen.add(id(module))
         kind, state = type(module), module.__dict__
-        walks = (kind.named_parameters, kind.named_modules, kind._named, kind._own)
-        if kind._checks_plain or not PLAIN_WALKS.issuperset(walks):
+        if kind._checks_plain or not (
+            kind.named_parameters in PLAIN_WALKS
+            and kind.named_modules in PLAIN_WALKS
+            and kind._named in PLAIN_WALKS
+            and kind._own in PLAIN_WALKS
+        ):
             return None
         children = []
         for name, what in state["_kinds"].items():

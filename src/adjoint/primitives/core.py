@@ -184,12 +184,19 @@ def stop_gradient(x: Node) -> Node:
     mode = get_mode()
     node = Node(DETACH, (x,), None, x.type, mode.site, mode.offset, False)
     if x.tracked and x.value is None:
+        watch(node)
+    return node
+
+
+def watch(node: Node) -> None:
+    """Remember a constant that is cut from what is tracked and pending, if it is."""
+    x = node.inputs[0]
+    if x.tracked and x.value is None:
         if len(WATCHED) >= 1024:
             # those that nobody else holds, by reference count (the list and the counting hold each), are forgotten
             counts = list(map(getrefcount, WATCHED))
             WATCHED[:] = [y for y, count in zip(WATCHED, counts, strict=True) if count > 2]
         WATCHED.append(node)
-    return node
 
 
 def select(x: Node, index: int) -> Node:
@@ -486,5 +493,5 @@ __all__ = [
     "BOOL", "CAST", "DETACH", "FULL", "IDENTITY", "LEAF", "ON_WIDENING", "PLACEHOLDER", "SELECT", "VERSION", "WATCHED", "binary",
     "bounded_int", "cast", "complex_of", "conform", "conjugate", "constant", "data", "full", "in_float32", "inexact",
     "is_literal", "is_narrow", "is_scalar", "is_traced", "leaf", "marker", "match", "no_kernel", "ops", "placeholder",
-    "reduce_to", "register", "same_type", "select", "stop_gradient", "typed", "unary", "version", "zeros",
+    "reduce_to", "register", "same_type", "select", "stop_gradient", "typed", "unary", "version", "watch", "zeros",
 ]  # fmt: skip

@@ -132,23 +132,34 @@ def called_at_user(function: Callable[..., T], *arguments: Any) -> T:
         MODE.set(outer)
 
 
+def scope_for(outer: Mode, name: str, frame: FrameType | int, user: bool = False) -> Scope:
+    """A named scope inside of what a mode says. `frame` is the user's, or how many frames to go up before looking for it."""
+    site: Any = outer.site
+    kind = type(site)
+    code, offset, parent = None, 0, None
+    if kind is CodeType:  # the user's line is known, and what calls may be the package's own
+        code, offset = site, outer.offset
+    else:
+        if site is not None:
+            parent = site if kind is Scope else site.scope
+        if parent is None or parent.user:  # else the outermost library scope already knows the user's line
+            found: Any = _getframe(frame) if isinstance(frame, int) else frame
+            if isinstance(frame, int) and found.f_code.co_filename.startswith(PACKAGE):
+                found = user_frame(frame + 1)
+            if found is not None:
+                code, offset = found.f_code, found.f_lasti
+    return Scope(name, code, offset, parent, user)
+
+
 def enter_scope(name: str, frame: FrameType | int, user: bool = False) -> Any:
     """Start recording inside a named scope; give the token to `leave_scope`.
 
     `frame` is the user's, or how many frames to go up from here before looking for it.
     """
     outer = get_mode()
-    site = outer.site
-    parent = site if type(site) is Scope else site.scope if type(site) is Located else None
-    code, offset = None, 0
-    if isinstance(site, CodeType):  # the user's line is known, and what calls may be the package's own
-        code, offset = site, outer.offset
-    elif parent is None or parent.user:  # else the outermost library scope already knows the user's line
-        found = user_frame(frame + 1) if isinstance(frame, int) else frame
-        if found is not None:
-            code, offset = found.f_code, found.f_lasti
+    scope = scope_for(outer, name, frame + 1 if isinstance(frame, int) else frame, user)
     try:
-        token = MODE.set(Mode(outer.grad, Scope(name, code, offset, parent, user), 0, outer.outer))
+        token = MODE.set(Mode(outer.grad, scope, 0, outer.outer))
     except BaseException:  # of a signal's handler, right after
         MODE.set(outer)
         raise

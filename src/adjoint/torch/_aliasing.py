@@ -19,6 +19,7 @@ __all__ = [
     "found_same",
     "give_other_memory",
     "laid",
+    "memories",
     "memory_of",
     "note_same",
     "note_turn",
@@ -60,7 +61,7 @@ class Memory:
 
 turned: dict[int, Turns] = {}
 # By the addresses of tensors with views. One without views may be gone, and its entry is that of what lies there next.
-_memories: dict[int, Memory] = {}
+memories: dict[int, Memory] = {}
 _given: dict[int, weakref.ref[Memory]] = {}  # by the addresses of tensors that hold what others have left
 _same: dict[int, Same] = {}
 
@@ -134,7 +135,7 @@ def found_same(x: Any, seen: Node | None, now: Node) -> str | None:
 
 def memory_of(x: Any) -> Memory:
     """What the views of a tensor that are made now have together. They keep the tensor."""
-    return _memories.get(id(x)) or _new_memory(id(x))
+    return memories.get(id(x)) or _new_memory(id(x))
 
 
 MOST_MEMORIES = 1 << 10  # entries, before those are forgotten that no view has
@@ -146,12 +147,12 @@ def _new_memory(key: int) -> Memory:
     found = None if noted is None else noted()
     if found is not None:
         return found
-    if len(_memories) >= _limit[0]:
-        for old, memory in list(_memories.items()):
+    if len(memories) >= _limit[0]:
+        for old, memory in list(memories.items()):
             if getrefcount(memory) <= ONLY_NOTED:
-                _memories.pop(old, None)
-        _limit[0] = max(MOST_MEMORIES, 2 * len(_memories))
-    return _memories.setdefault(key, Memory())
+                memories.pop(old, None)
+        _limit[0] = max(MOST_MEMORIES, 2 * len(memories))
+    return memories.setdefault(key, Memory())
 
 
 def _only_noted() -> int:
@@ -172,7 +173,7 @@ def _note_given(key: int, memory: Memory) -> None:
         if table.get(key) is gone:
             del table[key]
 
-    _memories.pop(key, None)  # of a tensor that lay there before
+    memories.pop(key, None)  # of a tensor that lay there before
     _given[key] = weakref.ref(memory, forget)
 
 
@@ -182,7 +183,7 @@ def give_other_memory(x: Any, holder: Any) -> None:
     noted = _given.pop(old, None)
     memory = None if noted is None else noted()
     if memory is None:
-        memory = _memories.pop(old, None)
+        memory = memories.pop(old, None)
     if memory is not None:
         memory.holder = holder
         _note_given(key, memory)

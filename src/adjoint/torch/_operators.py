@@ -172,6 +172,10 @@ def _to_float(x: Any) -> Any:
 
 
 FLOATING: set[Any] = {divide}  # functions of floating numbers alone
+# What they are of floating tensors of one type, and of one beside a floating number.
+PLAIN: dict[Any, Callable[[Any, Any], Node]] = {
+    add: elementwise.add, subtract: elementwise.subtract, multiply: elementwise.multiply, divide: elementwise.divide,
+}  # fmt: skip
 
 
 def power_(a: Any, b: Any) -> Node:
@@ -245,11 +249,14 @@ def _bits(f: Callable[[Any, Any], Node]) -> Callable[[Any, Any], Node]:
 
 def operator(name: str, f: Callable[[Any, Any], Node], reflected: bool) -> Callable[[Any, Any], Any]:
     """The special method of an operator."""
+    plain = PLAIN.get(f)
 
     def special(self: Tensor, other: Any) -> Any:
         a = self.node
         if isinstance(other, Core):
             b: Any = other.node
+            if a.type is b.type and a.type.computes and plain is not None:
+                return wrapped(plain(b, a) if reflected else plain(a, b), _getframe(1))
             if a.type.dtype is not b.type.dtype:
                 if f is divide:
                     a, b = as_floating(a, b)
@@ -257,6 +264,8 @@ def operator(name: str, f: Callable[[Any, Any], Node], reflected: bool) -> Calla
                     a, b = aligned(a, b)
         elif type(other) is float or type(other) is int:
             b = other
+            if type(other) is float and a.type.computes and plain is not None:
+                return wrapped(plain(b, a) if reflected else plain(a, b), _getframe(1))
         elif isinstance(other, np.ndarray) or is_scalar(other) or type(other) is Unknown:
             a, b = aligned(a, operand(other))
         else:

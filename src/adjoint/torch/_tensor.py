@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjoint import tensors, tree
-from adjoint.graph import Node, Variable, get_mode
+from adjoint.graph import Node, Scope, Variable, get_mode
 from adjoint.primitives.core import LEAF, VERSION, cast, is_scalar, marker, ops, stop_gradient
 from adjoint.tensors.conversion import as_node, dtype_of
 from adjoint.tensors.located import at_user, give_site
@@ -334,7 +334,12 @@ def _cut(x: Tensor) -> Tensor:
 
 def wrapped(node: Node, frame: FrameType) -> Tensor:
     """A tensor for a node just recorded, with the line that asked for it."""
-    give_site(node, frame)
+    site = node.site
+    if site is None:  # what `give_site` does most often
+        node.site = frame.f_code
+        node.offset = frame.f_lasti
+    elif type(site) is Scope:
+        give_site(node, frame)
     if not node.tracked and type(node.type) is not tuple:
         count_pending(node)
     tensor = new(Tensor)

@@ -17,7 +17,7 @@ from adjoint.primitives.core import DETACH, LEAF, VERSION, cast, marker, ops, st
 from adjoint.primitives.custom import custom
 from adjoint.tensors.assignment import mapped, rebind
 from adjoint.tensors.conversion import dtype_of
-from adjoint.tensors.located import at_user, give_site, user_frame
+from adjoint.tensors.located import PACKAGE, at_user, give_site, user_frame
 from adjoint.tensors.named import new
 from adjoint.tensors.pending import count_pending, force_selection
 
@@ -28,6 +28,7 @@ from ._aliasing import (
     found_same,
     give_other_memory,
     laid,
+    memories,
     memory_of,
     note_turn,
     turned,
@@ -39,7 +40,7 @@ from ._parts import memory, relaid
 from ._tensor import Core, Parameter, Tensor, as_torch, wrapped
 from ._writing import in_steps, ints, is_basic, nodes
 
-__all__ = ["View", "conjugated", "flat_view", "part", "permuted", "turn", "view_of"]
+__all__ = ["View", "conjugated", "flat_view", "part", "permuted", "reshaping", "turn", "view_of"]
 
 Apply = Callable[[Node], Node]
 Write = Callable[[Node, Node], Node]
@@ -86,9 +87,19 @@ class View(Tensor):
     @property
     def node(self) -> Node:
         """What the base gives now."""
-        base = self._below()
-        below = base.node
-        if below is not self._seen and not self._knows(base, below):
+        base = self._base if self._memory.holder is None else self._below()
+        below = base.node  # type: ignore[union-attr]
+        if below is self._seen:
+            return self._cached
+        return self._anew(self._below(), below)
+
+    @node.setter
+    def node(self, node: Node) -> None:
+        self._put(node)
+
+    def _anew(self, base: Tensor, below: Node) -> Node:
+        """What the base gives, which names another node now."""
+        if not self._knows(base, below):
             if not self._tracked_write and self._cached.tracked:
                 raise RuntimeError(
                     "a tensor changed after something that is differentiated had been written to its .data or .detach(): the "
@@ -100,10 +111,6 @@ class View(Tensor):
                 self._cached = stop_gradient(self._cached)
             self._seen, self._changed = below, not self._cached.tracked
         return self._cached
-
-    @node.setter
-    def node(self, node: Node) -> None:
-        self._put(node)
 
     def _put(self, node: Node) -> None:
         """Write to the base what this view is to be."""
@@ -243,8 +250,10 @@ def view_of(
     layout: Layout | None,
     frame: FrameType | None = None,
     tracked_write: bool = True,
+    depth: int = 2,
 ) -> Tensor:
-    """A view of a tensor: what it is of the base's node, and what the base becomes when it is written to."""
+    """A view of a tensor: what it is of the base's node, and what the base becomes when it is written to. The user is so many
+    frames up from here, or farther, unless his `frame` is given."""
     if not isinstance(base, Tensor):
         base = as_torch(base)
     below = base.node
@@ -254,14 +263,20 @@ def view_of(
         node = marker(node)
     view = new(View)
     view._base, view._apply, view._write, view._lay = base, apply, write, layout
-    view._tracked_write, view._memory = tracked_write, memory_of(base)
+    view._tracked_write = tracked_write
+    view._memory = memories.get(id(base)) or memory_of(base)
     view._turns = turns(base) if turned else 0
     view._alone, view._changed = tracked and not get_mode().grad, False
     view._of_leaf = type(base) is LeafView
     view._cached, view._seen = node, below
     if node is not below:
-        if node.site is None or type(node.site) is Scope:
-            give_site(node, frame or user_frame(2) or _getframe(2))
+        site = node.site
+        if site is None or (type(site) is Scope and site.user):
+            if frame is None:
+                frame = _getframe(depth)
+                if frame.f_code.co_filename.startswith(PACKAGE):
+                    frame = user_frame(depth) or frame
+            give_site(node, frame)
         if not node.tracked:
             count_pending(node)
     return view
@@ -291,27 +306,37 @@ def turn(x: Tensor, forth: Apply, back: Apply, layout: Layout, operation: str) -
     return x
 
 
-def permuted(x: Tensor, axes: tuple[int, ...], frame: FrameType | None = None) -> Tensor:
-    """The axes in another order, as a view."""
-    return view_of(
-        x,
+How = tuple[Apply, Write, Layout]
+
+
+@functools.lru_cache(1 << 10)
+def _permuting(axes: tuple[int, ...]) -> How:
+    back = tuple([axes.index(i) for i in range(len(axes))])
+    return (
         lambda node: ops.permute_dims(node, axes),
-        lambda _, value: ops.permute_dims(value, tuple([axes.index(i) for i in range(len(axes))])),
+        lambda _, value: ops.permute_dims(value, back),
         lambda a: a.transpose(axes),
-        frame,
     )
 
 
-def flat_view(x: Tensor, shape: tuple[int, ...], frame: FrameType | None = None) -> Tensor:
-    """The elements in another shape, as a view."""
-    own = x.node.type.shape
-    return view_of(
-        x,
+def permuted(x: Tensor, axes: tuple[int, ...]) -> Tensor:
+    """The axes in another order, as a view."""
+    return view_of(x, *_permuting(axes), depth=3)
+
+
+@functools.lru_cache(1 << 10)
+def reshaping(own: tuple[int, ...], shape: tuple[int, ...]) -> How:
+    """How a tensor of a shape is seen in another one, is written to through that, and lies."""
+    return (
         lambda node: ops.reshape(node, shape),
         lambda _, value: ops.reshape(value, own),
         lambda a: relaid(a, shape),
-        frame,
     )
+
+
+def flat_view(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """The elements in another shape, as a view."""
+    return view_of(x, *reshaping(x.node.type.shape, shape), depth=3)
 
 
 def part(x: Any, plain: Any, frame: FrameType | None = None) -> Tensor:
@@ -322,6 +347,7 @@ def part(x: Any, plain: Any, frame: FrameType | None = None) -> Tensor:
         lambda node, value: indexing.setitem(node, plain, value, force_selection),
         lambda a: _part(a, plain),
         frame,
+        depth=3,
     )
 
 
@@ -386,7 +412,7 @@ def _set_imag(self: Any, value: Any) -> None:
 
 def _data(self: Any) -> Tensor:
     """An untracked view: what is written to it is written to the tensor, without being recorded."""
-    return view_of(self, stop_gradient, _bypassing, lambda a: a, tracked_write=False)
+    return view_of(self, stop_gradient, _bypassing, _itself, tracked_write=False)
 
 
 def _set_data(self: Any, value: Any) -> None:
@@ -437,7 +463,7 @@ def _detach(self: Any) -> Tensor:
 
 def _getitem(self: Any, index: Any) -> Tensor:
     if is_basic(index):
-        return part(self, ints(index), user_frame(2))
+        return part(self, ints(index))
     index, then = in_steps(index, self.node.type.ndim)
     if then is not None or is_basic(index):
         first = _getitem(self, index)

@@ -24,7 +24,7 @@ from ._elementwise import made
 from ._names import FUNCTIONS, METHODS, like, method
 from ._parts import memory, offset_of, relaid
 from ._tensor import Core, Tensor, in_order, torch_tensor
-from ._view_tensors import flat_view, part, permuted, turn, view_of
+from ._view_tensors import flat_view, part, permuted, reshaping, turn, view_of
 
 
 def sizes(shape: tuple[Any, ...]) -> tuple[int, ...]:
@@ -64,6 +64,11 @@ def _resolved(x: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
     """The same elements in another shape, or the same bytes as another dtype."""
+    if shape and type(shape[0]) is int:
+        try:
+            return view_of(self, *_viewing(self.node.type.shape, *shape))
+        except MISTAKES:  # which says below what is wrong
+            pass
     shape = shape or ((size,) if dtype is None else (dtype,))
     if len(shape) == 1 and not isinstance(shape[0], (int, tuple, list, np.integer)):
         return _of_dtype(self, dtype_of(shape[0]))
@@ -75,6 +80,12 @@ def _of_dtype(x: Tensor, dtype: Any) -> Tensor:
         return flat_view(x, tuple(x.shape))
     array = np.ascontiguousarray(x.detach().numpy()).view(dtype.dtype)
     return torch_tensor(core.tensor(array))
+
+
+@functools.lru_cache(1 << 10, typed=True)
+def _viewing(own: tuple[int, ...], *lengths: int) -> Any:
+    """How a tensor of a shape is seen in another one, of which one length may be left open."""
+    return reshaping(own, resolve_reshape(sizes(lengths), math.prod(own)))
 
 
 METHODS["view"] = view
@@ -214,7 +225,7 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """A new axis of size one, as a view."""
     shape = input.node.type.shape
-    at = axis_of(dim, len(shape) + 1)
+    at = dim if type(dim) is int and 0 <= dim <= len(shape) else axis_of(dim, len(shape) + 1)
     return flat_view(input, (*shape[:at], 1, *shape[at:]))
 
 

@@ -15,7 +15,7 @@ from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
 from adjoint.tensors.located import at_user
 
-from .ranges import check_range
+from .ranges import check_range, range_of
 from .recording import optional, recorded, scope, tensor_of
 
 __all__ = [
@@ -243,17 +243,6 @@ def _by_class(
         return tensor_of(losses.by_class(found, target.node, axis, weight, skipped, reduction, smoothing))
 
 
-FEW = 256  # numbers that Python looks through faster than NumPy, which takes microseconds to start
-
-
-def _range_of(numbers: Any) -> tuple[int, int]:
-    """The smallest and the largest of some integers."""
-    if numbers.size <= FEW:
-        listed = numbers.ravel().tolist()
-        return min(listed), max(listed)
-    return int(numbers.min()), int(numbers.max())
-
-
 def _check_classes(name: str, target: Tensor, count: int, ignored: int) -> bool:
     """Whether any sample may have to be ignored. Raises IndexError for a class number out of range, if they are known."""
     labels = target.node.value
@@ -261,7 +250,7 @@ def _check_classes(name: str, target: Tensor, count: int, ignored: int) -> bool:
         return True
     if not labels.size:
         return False
-    smallest, largest = _range_of(labels)
+    smallest, largest = range_of(labels)
     if smallest >= 0 and largest < count and not 0 <= ignored < count:
         return False
     skipped = labels == ignored

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from adjoint.tensors import Tensor
 from adjoint.tensors.located import at_user
 
-__all__ = ["check_probability", "check_range"]
+__all__ = ["check_probability", "check_range", "range_of"]
 
 
 def check_probability(name: str, p: float) -> None:
@@ -16,12 +18,23 @@ def check_probability(name: str, p: float) -> None:
         raise ValueError(f"{name}: p is a probability, from 0 to 1, not {p!r}{at_user()}")
 
 
+FEW = 256  # numbers that Python looks through faster than NumPy, which takes microseconds to start
+
+
+def range_of(numbers: Any) -> tuple[int, int]:
+    """The smallest and the largest of some integers."""
+    if numbers.size <= FEW:
+        listed = numbers.ravel().tolist()
+        return min(listed), max(listed)
+    return int(numbers.min()), int(numbers.max())
+
+
 def check_range(name: str, what: str, numbers: Tensor, count: int, of: str) -> None:
     """Raise IndexError for numbers out of range, if they are known yet; else indexing will, when evaluated."""
     known = numbers.node.value
     if type(known) is not np.ndarray or not known.size:
         return
-    low, high = int(known.min()), int(known.max())
+    low, high = range_of(known)
     if low < 0 or high >= count:
         wrong = low if low < 0 else high
         where = tuple(int(i) for i in np.argwhere(known == wrong)[0])

@@ -12,6 +12,7 @@ from adjoint.tensors.located import at_user
 
 from .._operators import one_dtype
 from .._tensor import Core
+from .replaying import FOLLOWING, replayed
 
 __all__ = ["FUNCTIONS_OF_ONE", "LAYERS_OF_ONE", "check_padding", "of_one_dtype", "refuse_mixed"]
 
@@ -38,6 +39,9 @@ def of_one_dtype(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(f)
     def called(*args: Any, **keywords: Any) -> Any:
+        return replayed(name, f, args, keywords, checked) if name in FOLLOWING else checked(f, args, keywords)
+
+    def checked(f: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         first, count = None, len(args)
         for n, i in shared:
             x = args[i] if i < count else keywords.get(n)

@@ -14,6 +14,7 @@ from adjoint.tensors.located import at_user
 from .._missing import getter
 from .._names import FUNCTIONS, at_users_line, like
 from .dtypes import FUNCTIONS_OF_ONE, check_padding, of_one_dtype
+from .replaying import FOLLOWING, replayed
 from .wider import convolution, pooling
 
 __all__: list[str] = []
@@ -78,6 +79,7 @@ def _parameters(name: str, f: Any) -> tuple[list[str], dict[str, str]]:
 def adapted(name: str, f: Any) -> Any:
     """A core function as PyTorch's."""
     names, taken = _parameters(name, f)
+    follows = name in FOLLOWING and name not in FUNCTIONS_OF_ONE
     own = list(inspect.signature(f).parameters.values())
     positional_only = {p.name for p in own if p.kind is p.POSITIONAL_ONLY}
     places = [p.name for p in own if p.kind is not p.KEYWORD_ONLY]
@@ -97,7 +99,7 @@ def adapted(name: str, f: Any) -> Any:
             if place.get(key, -1) < count:
                 return _called_by_name(args, keywords)
             given[taken[key]] = value
-        return at_users_line(f, args, given)
+        return replayed(name, f, args, given, at_users_line) if follows else at_users_line(f, args, given)
 
     def _called_by_name(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         if len(args) > len(names):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn, Self
 
 from adjoint.nn.module import Module as CoreModule
+from adjoint.primitives.core import LEAF, VERSION
 from adjoint.tensors.assignment import rebind
 from adjoint.tensors.functions import zeros as core_zeros
 from adjoint.tensors.located import at_user
@@ -13,6 +14,8 @@ from .._creation import device as Device
 from .._tensor import torch_tensor
 
 __all__ = ["Buffer", "Surgery", "check_name", "forget"]
+
+OWN_GRADIENT = frozenset({LEAF, VERSION})  # what leaves are, whose variables hold their gradients
 
 
 class Buffer:
@@ -45,7 +48,11 @@ def check_name(module: Any, what: str, name: str) -> None:
 def forget(parameters: Any, set_to_none: bool) -> None:
     """Gradients become None; or zeros in place, where there are some."""
     for p in parameters:
-        if set_to_none or p.grad is None:
+        node = p.node
+        if set_to_none and node.op in OWN_GRADIENT:
+            if node.attributes is not None:
+                node.attributes.grad = None
+        elif set_to_none or p.grad is None:
             p.grad = None
         else:
             rebind(p.grad, core_zeros(tuple(p.shape), dtype=p.dtype).node)
