@@ -177,6 +177,35 @@ def test_entries_of_dictionaries_are_looked_up(way):
     np.testing.assert_array_equal(f(X).numpy(), X**2)
 
 
+def scaled_by(factor):
+    def scaled(x):
+        return factor * x
+
+    def change(number):
+        nonlocal factor
+        factor = number
+
+    return scaled, change
+
+
+def test_many_guards_of_one_condition_are_compared_together():
+    made = [scaled_by(1.0) for _ in range(guards.MANY)]
+    parts = [scaled for scaled, _ in made]
+
+    def total(x):
+        return sum([part(x) for part in parts])
+
+    f = ad.jit(total)
+    conditions = [guard.condition for guard in traced_guards(f, X)]
+    assert len(conditions) - len(set(conditions)) >= guards.MANY - 1
+    for k in (0, guards.MANY // 2, guards.MANY - 1):
+        made[k][1](3.0)
+        np.testing.assert_array_equal(f(X).numpy(), total(ad.tensor(X)).numpy())
+        made[k][1](1.0)
+        np.testing.assert_array_equal(f(X).numpy(), total(ad.tensor(X)).numpy())
+    assert len(f.traces) == 4
+
+
 def traced_guards(f, x):
     f(x)
     (compiled,) = [c for found in f.compiled.values() for c in found]

@@ -324,3 +324,13 @@ def test_a_variance_of_nothing_left_to_divide_by_keeps_its_curvature() -> None:
     for number in (0.1, 1.0, 1e6):
         hessian = ad.hessian(ad.var)(ad.tensor(np.full(3, number)))
         np.testing.assert_allclose(hessian.numpy(), 2 / 3 * (np.eye(3) - 1 / 3), 1e-9, 1e-12)
+
+
+@pytest.mark.parametrize("number", [0.0, -0.0, 1.5, 0, 7, False, True, 0j, complex(0.0, -0.0), float("nan")])
+def test_a_constant_that_is_asked_for_keeps_every_bit(number):
+    shape = (70, 3)
+    zeros, made = ad.zeros(shape, dtype="float16"), ad.full(shape, number)
+    ad.evaluate([made, zeros])
+    found = made.numpy()
+    assert found.tobytes() == np.full(shape, number, found.dtype).tobytes()
+    assert not zeros.numpy().any() and zeros.numpy().shape == shape

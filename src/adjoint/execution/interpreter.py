@@ -105,7 +105,7 @@ class Interpretation:
                 left = uses[x] = uses[x] - 1
                 if not left:
                     values.pop(x, None)
-        return [values[x] if x in values else constant(x) for _, _, x, _ in self.targets]
+        return [values[x] if x in values else whole(x) for _, _, x, _ in self.targets]
 
 
 def constant(node: Node) -> Any:
@@ -113,6 +113,15 @@ def constant(node: Node) -> Any:
     type = node.type
     number = np.full((), node.attributes, type.dtype.dtype)
     return number if type.shape == () else np.broadcast_to(number, type.shape)
+
+
+def whole(node: Node) -> Any:
+    """The array of a constant that is asked for. Zeros, such as an optimizer's moments, lie in memory that isn't touched yet."""
+    kind = node.type
+    number = np.full((), node.attributes, kind.dtype.dtype)
+    if kind.shape == ():
+        return number
+    return np.full(kind.shape, number) if any(number.tobytes()) else np.zeros(kind.shape, number.dtype)
 
 
 def _same(x: Any) -> Any:

@@ -390,9 +390,10 @@ class Optimizer(tracing.Watched):
 
     def zero_grad(self) -> None:
         """Set the `.grad` of every parameter to None."""
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                parameter.grad = None
+        with tracing.unobserved():
+            for group in self.param_groups:
+                for parameter in group["params"]:
+                    parameter.grad = None
 
     def state_dict(self) -> dict[str, Any]:
         """Everything needed to go on: `"state"` by the parameter's number, and `"param_groups"` with these numbers.

@@ -204,8 +204,8 @@ def backward(node: Node, gradient: Any, create_graph: bool) -> None:
         return
     with tracing.unobserved():
         leaves, at_once = _variables(node)
-    for x in leaves:
-        tracer.hooks(x.attributes)
+        for x in leaves:
+            tracer.hooks(x.attributes)
     if create_graph or at_once or any([x.attributes.hooks is not None for x in leaves]):
         called_at_user(_add_up, node, u, leaves, create_graph, at_once)
     else:  # rules and hooks of the user's are nowhere on the way

@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import get_cache_token
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from operator import getitem, is_
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from adjoint.tracer.python_source import Writer
 __all__ = ["ABSENT", "Guard", "Guards", "bytes_of", "is_plain", "labels_of", "quoted", "restore"]
 
 ABSENT = object()
-MANY = 128  # guards: of so many those on entries of dictionaries are compared together
+MANY = 128  # guards: of so many those on entries of dictionaries, and those of one condition, are compared together
 FEW = 4  # entries from which native code compares them
 PLAIN = (int, bool, str, bytes, float, complex, type(None))  # compared by value
 GONE = (AttributeError, LookupError, TypeError, ValueError, RuntimeError)  # what is read no longer has that form
@@ -190,16 +191,37 @@ def _write(w: Writer, guards: Iterable[Guard], otherwise: str, indent: str = "")
     if not guards:
         return
     w.add(f"{indent}try:", f"{indent}    pass")
-    entries = [guard for guard in guards if guard.is_entry] if len(guards) >= MANY else []
-    if entries:  # Python takes 25 us to compile a line
+    many = len(guards) >= MANY  # Python takes 25 us to compile a line
+    alike = _alike(guards) if many else [[guard] for guard in guards]
+    entries = list(chain(*[same for same in alike if same[0].is_entry])) if many else []
+    if entries:
         owners, values = zip(*[guard.objects for guard in entries], strict=True)
         given = ", ".join(map(w.name, (owners, [guard.stored for guard in entries], values)))
         w.add(f"{indent}    if not same_state({given}): return {otherwise}")
-        guards = [guard for guard in guards if not guard.is_entry]
-    for guard in guards:
-        condition = guard.condition.format(*map(w.name, guard.objects))
-        w.add(f"{indent}    if not ({condition}): return {otherwise}")
+        alike = [same for same in alike if not same[0].is_entry]
+    for same in alike:
+        condition, objects, *_ = same[0]
+        if len(same) == 1:
+            holds = f"({condition.format(*map(w.name, objects))})"
+        else:
+            names = [f"x{k}" for k in range(len(objects))]
+            given = w.name([guard.objects for guard in same])
+            holds = f"all([{condition.format(*names)} for {', '.join(names)}, in {given}])"
+        w.add(f"{indent}    if not {holds}: return {otherwise}")
     w.add(f"{indent}except GONE: return {otherwise}")
+
+
+def _alike(guards: Iterable[Guard]) -> list[list[Guard]]:
+    """Guards of one condition together."""
+    found: dict[tuple[Any, ...], list[Guard]] = {}
+    for guard in guards:
+        key = guard.condition, guard.stored, len(guard.objects)
+        same = found.get(key)
+        if same is None:
+            found[key] = [guard]
+        else:
+            same.append(guard)
+    return list(found.values())
 
 
 def is_plain(value: Any) -> bool:
