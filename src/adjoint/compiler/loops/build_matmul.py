@@ -98,12 +98,13 @@ class TiledWriter(BatchWriter):
         self.gathers = gathers(product)
         self.deep = self.in_blocks or (is_deep(product) and (self.packs or self.gathers))
         block = min(self.k, self.tuning.sums) if self.deep else self.k
-        packed = block if self.batch else self.k  # at a time: of one matrix all, for all ranges
+        for_all = self.packs and not self.batch and not self.in_blocks
+        packed = self.k if for_all else block  # at a time
         self.depth = -(-packed // self.lanes) * self.lanes
         size = self.depth * -(-self.m // self.lanes) * self.lanes * self.itemsize
         # where B is packed once for all ranges, and for other products that read it so
         self.right: Shared | None = None
-        if self.packs and not self.batch:
+        if for_all:
             purpose = arguments.packed.get(self.b)
             if purpose is None:
                 purpose = self.packs_for_all = arguments.packed[self.b] = f"packed for {name}"

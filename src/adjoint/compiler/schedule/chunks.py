@@ -7,7 +7,8 @@ from adjoint.compiler.extents import smaller
 
 def even(count: int) -> int:
     """So many chunks or one more, if there are several. No question is asked of extents, so that the answer is a formula."""
-    return smaller((count + 1) // 2 * 2, count * count)
+    found: int = smaller((count + 1) // 2 * 2, count * count)
+    return found
 
 
 def evenly(total: int, each: int) -> int:
