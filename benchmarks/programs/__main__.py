@@ -115,6 +115,8 @@ def run_notebook(side: str, file: str, steps: int) -> None:
 def measure(side: str, name: str, checkouts: Path, python: str) -> tuple[float | None, str]:
     """The seconds of the processor that a program takes, or what it failed with; and its output."""
     folder, file, arguments = PROGRAMS[name]
+    if not (checkouts / folder / file).exists():
+        return None, f"{name}: {checkouts / folder / file} isn't there; the checkout is missing, or is a part of one"
     with tempfile.TemporaryDirectory() as scratch:
         place = Path(scratch) / Path(folder).name
         kept = Path(tempfile.gettempdir()) / f"nanoGPT-{side}"

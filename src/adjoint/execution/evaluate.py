@@ -239,10 +239,13 @@ def _run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[
 def _guarded(compute: Callable[[bool], list[Any]], masks: bool, always: bool, checked: Sequence[int]) -> list[Any]:
     """The results of `compute(masked)`: with plain products, and anew with the masked ones if an operation was invalid or
     one of the results at `checked` isn't finite, as far as one sum can tell."""
+    if always or not masks:  # nothing would be computed anew
+        with np.errstate(all="ignore"):
+            return compute(always)
     alarm = _Alarm()
     with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="call", call=alarm):
-        results = compute(always)
-        if masks and not always and (alarm.raised or not _are_finite(results, checked)):
+        results = compute(False)
+        if alarm.raised or not _are_finite(results, checked):
             results = compute(True)
     return results
 

@@ -1,6 +1,6 @@
-"""Calls of functions whose recording follows from the types of their tensors and from their other arguments: the second of a kind
-makes the nodes that the first one made, without a look at shapes, names of arguments and defaults.
+"""Calls of functions whose recording follows from the types of their tensors and from their other arguments.
 
+From the third of a kind on they make the nodes that those before made, without a look at shapes, names of arguments and defaults.
 What the functions themselves are made of has such recipes too (`composites.recipes`); here the whole call has one.
 """
 
@@ -30,7 +30,9 @@ softmax""".split()
 MOST = 1 << 12  # kinds of calls
 Called = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
-_recipes: dict[Any, Recipe | None] = {}
+MET, WITHOUT = (), frozenset[None]()  # in place of a recipe: of a kind met once, and of one that leaves none
+
+_recipes: dict[Any, Recipe | tuple[()] | frozenset[None]] = {}
 
 
 def _kind_of(f: Any, args: tuple[Any, ...], keywords: dict[str, Any], grad: bool) -> tuple[Any, list[Node]] | None:
@@ -69,14 +71,16 @@ def replayed(name: str, f: Any, args: tuple[Any, ...], keywords: dict[str, Any],
         return otherwise(f, args, keywords)
     key, nodes = found
     recipe = _recipes.get(key)
-    if recipe is None:
+    if not recipe:
         result = otherwise(f, args, keywords)
-        if key not in _recipes and type(result) is Tensor and len(set(nodes)) == len(nodes):
+        if recipe is None:
             if len(_recipes) >= MOST:
                 _recipes.clear()
-            _recipes[key] = _noted(name, result.node, nodes, outer)
+            _recipes[key] = MET
+        elif recipe is MET and type(result) is Tensor and len(set(nodes)) == len(nodes):
+            _recipes[key] = _noted(name, result.node, nodes, outer) or WITHOUT
         return result
-    node = recipe.record(nodes, scope_for(outer, name, 3), 0)
+    node = recipe.record(nodes, scope_for(outer, name, 3), 0)  # type: ignore[union-attr]
     if not node.tracked:
         count_pending(node)
     tensor = new(Tensor)
