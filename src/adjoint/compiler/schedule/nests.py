@@ -111,6 +111,7 @@ class NestPlan:
     def accesses(self) -> list[Strides]:
         nest, n = self.nest, len(self.nest.domain)
         found = [contiguous(nest.domain)] if any(nest.level[s] == "element" for s in nest.stored) else []
+        found += [piece.strides for piece in nest.into.values()]
         for step in nest.steps:
             if nest.level[step.output] == "element" or step.op.name in REDUCTIONS:
                 found += [self.spread(self.outside(i)).strides for i in step.inputs if not self.inside(i)]
