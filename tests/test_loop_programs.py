@@ -270,6 +270,13 @@ def long_products() -> list[ad.Tensor]:
     return [a.T @ b, (b.T @ a)[::2]]
 
 
+def gates() -> list[ad.Tensor]:
+    """The gradient of parts that are used apart: pieces of one array, made by one nest."""
+    (x,) = variables((5, 36))
+    first, second, third = x[:, :12], x[:, 12:24], x[:, 24:]
+    return ad.gradients((ad.sigmoid(first) * ad.tanh(second) * third).sum(), [x])
+
+
 def attention() -> list[ad.Tensor]:
     q, k, v = variables((2, 2, 16, 4), (2, 2, 16, 4), (2, 2, 16, 4))
     y = ad.softmax(q @ k.mT * 0.5, axis=-1) @ v
@@ -423,6 +430,7 @@ KINDS: dict[str, tuple[Callable[[], list[ad.Tensor]], dict[str, Any], Any]] = {
     "across in chunks": (across, {"shared_from": 1, "chunk": 64}, Nest),
     "moves": (moves, {}, Move),
     "numbers": (numbers, {}, Nest),
+    "pieces": (gates, {}, Nest),
     "complex numbers": (complex_numbers, {}, Nest),
     "matrices written out": (matrices, {"written_out": 10**6}, Matrices),
     "matrices in loops": (matrices, {"written_out": 0}, Matrices),

@@ -11,6 +11,7 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
+from adjoint.compiler.fuse.kinds import Move
 from adjoint.compiler.targets.target import tuned
 from adjoint.execution.native.program import compile_nests
 from loop_oracle import Oracle
@@ -114,3 +115,41 @@ def test_tiles_fetch_what_the_nest_behind_them_reads_or_writes() -> None:
     assert re.search(r"list0:\n +2 \d+ \d+ %\d+ r 1 ", text)  # two arrays, not the bias
     alone = ad.execution.explain(ad.function([x, w], [x @ w]), stage="loops")
     assert re.search(r"list0:\n +0 0 0 1 ", alone)
+
+
+def parts(n: int, m: int, dtype: str) -> tuple[ad.Tensor, list[ad.Tensor]]:
+    """An array, and three parts of its columns."""
+    x = ad.variable(normal(n, 3 * m, dtype=dtype))
+    return x, [x[:, k * m : (k + 1) * m] for k in range(3)]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("size", [(5, 7), (32, 128), (64, 40)], ids=str)
+def test_pieces_of_an_array_are_stored_where_they_belong(size: tuple[int, int], dtype: str) -> None:
+    x, (a, b, c) = parts(*size, dtype)
+    fusion = agree(*ad.gradients((ad.sigmoid(a) * ad.tanh(b) * c).sum(), [x]), tolerance=TOLERANCE[dtype])
+    assert not any(isinstance(unit, Move) for unit in fusion.units)
+    (nest,) = [nest for nest in nests(fusion) if nest.into]
+    assert len(nest.into) == 3
+    assert "in " in nest.lines()[-1]
+
+
+def test_pieces_that_others_read_are_moved() -> None:
+    x, (a, b, c) = parts(8, 16, "float64")
+    (gradient,) = ad.gradients((ad.sigmoid(a) * ad.tanh(b) * c).sum(), [x])
+    product = ad.sigmoid(a) * ad.tanh(b)  # the last piece
+    fusion = agree(gradient, product, tolerance=1e-12)
+    assert any(isinstance(unit, Move) for unit in fusion.units)
+    assert not any(nest.into for nest in nests(fusion))
+
+
+def test_pieces_keep_the_zeros_of_sums() -> None:
+    """-0 is added to the zeros that the other parts have there."""
+    x = ad.variable(np.full((4, 32), -0.0))
+    a, b = x[:, :16], x[:, 16:]
+    (gradient,) = ad.gradients((a * b).sum(), [x])
+    expected = gradient.numpy()
+    again = ad.function([x], [ad.gradients((x[:, :16] * x[:, 16:]).sum(), [x])[0]])
+    for _ in range(2):
+        (found,) = again(x.numpy())
+        assert found.numpy().tobytes() == expected.tobytes()

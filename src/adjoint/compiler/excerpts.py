@@ -20,6 +20,7 @@ from adjoint.compiler.fuse.kinds import (
     Move,
     Nest,
     Ordering,
+    Piece,
     Product,
     Running,
     Scan,
@@ -149,7 +150,7 @@ def key_of(
     """What the unit's code depends on, and where each of its places is."""
     n = Numbering(fusion)
     if isinstance(unit, Nest):
-        return _nest(n, unit), n.starts(unit.level, unit.stored)
+        return _nest(n, unit), n.starts(unit.level, set(unit.stored).difference(unit.into))
     if isinstance(unit, Product):
         return _product(n, unit), n.starts()
     if isinstance(unit, Window):
@@ -197,7 +198,12 @@ def _nest(n: Numbering, nest: Nest) -> Key:
     before, behind = [_beside(n, made) if made else () for made in (nest.products, nest.followers)]
     return ("nest", nest.domain, nest.split, nest.tile, tuple(steps), tuple(outside.items()),
             tuple([of(s) for s in nest.stored]), before, behind, tuple([of(s) for s in nest.tiles]),
-            _writes_much(fusion, nest))  # fmt: skip
+            _writes_much(fusion, nest), tuple([_piece(n, s, piece) for s, piece in nest.into.items()]))  # fmt: skip
+
+
+def _piece(n: Numbering, slot: int, piece: Piece) -> Key:
+    root, offset, strides, adds_zero = piece
+    return n.of(slot), Piece(n.of(Start(root, offset) if offset else root), 0, strides, adds_zero)
 
 
 def _beside(n: Numbering, made: Sequence[Product | Window]) -> tuple[Key, ...]:
@@ -360,10 +366,11 @@ def _step(name: str, attributes: Any, inputs: tuple[int, ...], output: int, type
 
 def nest_of(key: Key) -> tuple[Excerpt, Nest]:
     """The nest of a key, and what its writer knows."""
-    _, domain, split, tile, steps, outside, stored, before, behind, tiles, writes_much = key
+    _, domain, split, tile, steps, outside, stored, before, behind, tiles, writes_much, into = key
     excerpt, nest = Excerpt(), Nest(domain)
     nest.split, nest.tile, nest.stored = split, tile, list(stored)
     nest.tiles = dict.fromkeys(tiles, -1)
+    nest.into = dict(into)
     excerpt.writes_much = writes_much
     for slot, (view, dtype, literal) in outside:
         excerpt.views[slot], excerpt.dtypes[slot] = view, dtype

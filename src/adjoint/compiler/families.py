@@ -59,7 +59,7 @@ def _product(key: Key, m: Mapping) -> Any:
 
 
 def _nest(key: Key, m: Mapping) -> Any:
-    kind, domain, split, tile, steps, outside, stored, before, behind, tiles, writes_much = key
+    kind, domain, split, tile, steps, outside, stored, before, behind, tiles, writes_much, into = key
     own = [(name, _limits(attributes, m) if name == "padded" else attributes, m.type(type_), inputs, output, level, dtype,
             m.shape(shape), by_row)
            for name, attributes, type_, inputs, output, level, dtype, shape, by_row in steps]  # fmt: skip
@@ -76,6 +76,7 @@ def _nest(key: Key, m: Mapping) -> Any:
         *products,
         tiles,
         writes_much,
+        tuple([(slot, piece._replace(strides=m.shape(piece.strides))) for slot, piece in into]),
     )
 
 

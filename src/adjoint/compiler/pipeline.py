@@ -18,6 +18,7 @@ from adjoint.compiler.fuse.channels_last import channels_last
 from adjoint.compiler.fuse.epilogues import join
 from adjoint.compiler.fuse.fuse import Fusion, fused
 from adjoint.compiler.fuse.kinds import Host, Nest
+from adjoint.compiler.fuse.pieces import in_place
 from adjoint.compiler.fuse.rematerialize import recompute
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.text import functions_text
@@ -53,6 +54,7 @@ STAGES = (
     Stage("fuse", "steps become loop nests, products, windows, moves and host steps", fused),
     Stage("rematerialize", "cheap values are made again where they are read", recompute),
     Stage("tiles", "products join the loops beside them, tile by tile", join),
+    Stage("pieces", "parts of an array are stored where they belong", in_place),
 )
 # What is printed of each unit once it is written: of these, `linking` and `compiler` make the texts.
 WRITTEN = ("loops", "llvm", "assembly")

@@ -140,8 +140,9 @@ def explain(*outputs: Any, stage: str | None = None) -> Any:
     would run, else the interpreter's steps. Fills in no value.
 
     With one, its text: "plan" (the steps as recorded), "branches", "together", "simplify", "restrict", "channels_last", "fuse",
-    "rematerialize", "tiles", "units" (what is compiled), "loops", "llvm" or "assembly". A function must have been called; its
-    latest trace is shown. The line of a step is that of the function which was compiled first, where two have the same graph.
+    "rematerialize", "tiles", "pieces", "units" (what is compiled), "loops", "llvm" or "assembly". A function must have been
+    called; its latest trace is shown. The line of a step is that of the function which was compiled first, where two have the
+    same graph.
     The environment variable ADJOINT_SHOW prints stages of whatever is compiled: `ADJOINT_SHOW=units,loops python train.py`.
 
     Raises ValueError for tensors that all have their values and for a stage that there isn't, TypeError for what is no tensor.

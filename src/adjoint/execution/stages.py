@@ -27,8 +27,8 @@ __all__ = ["Formula", "Nested", "Printed", "Subject", "Texts", "nested", "of", "
 
 
 STAGES = (
-    "plan", "branches", "together", "simplify", "restrict", "channels_last", "fuse", "rematerialize", "tiles", "units",
-    "loops", "llvm", "assembly",
+    "plan", "branches", "together", "simplify", "restrict", "channels_last", "fuse", "rematerialize", "tiles", "pieces",
+    "units", "loops", "llvm", "assembly",
 )  # fmt: skip
 
 

@@ -161,6 +161,16 @@ class Single(Printed):
         return [beside(f"{self.kind} {step_text(self.step, labels)}", labels.line(self.step.output))]
 
 
+class Piece(NamedTuple):
+    """Where what a nest stores lies in another array: from an element on, at a stride for each axis of the domain. Maybe 0 is
+    added to each."""
+
+    root: int
+    offset: int
+    strides: tuple[int, ...]
+    adds_zero: bool
+
+
 class Nest(Printed):
     """A loop nest over a domain. `split` is the number of leading axes once a reduction made rows of the trailing ones."""
 
@@ -186,6 +196,7 @@ class Nest(Printed):
         self.tiles: dict[
             int, int
         ] = {}  # arrays of which nothing but the tile is kept, and where in a thread's own space
+        self.into: dict[int, Piece] = {}  # slots that aren't stored as arrays of their own, but as pieces of another
 
     @property
     def made(self) -> list[Product | Window]:
@@ -196,7 +207,12 @@ class Nest(Printed):
     def outputs(self) -> list[int]:
         """The arrays that it makes, or what is computed with it."""
         found = [one.positions.output for one in self.made if isinstance(one, Window) and one.positions]
-        found += [*self.stored, *[one.step.output for one in self.made]]
+        stored = (
+            dict.fromkeys([self.into[s].root if s in self.into else s for s in self.stored])
+            if self.into
+            else self.stored
+        )
+        found += [*stored, *[one.step.output for one in self.made]]
         return [slot for slot in found if slot not in self.tiles] if self.tiles else found
 
     @property
@@ -242,7 +258,8 @@ class Nest(Printed):
             found.append(beside(f"  {step_text(step, labels)}{level}", labels.line(step.output)))
         inside = set(self.level)
         read = dict.fromkeys([i for step in self.steps for i in step.inputs if i not in inside])
-        kept = [labels.name(s) for s in self.stored if s not in self.tiles]
+        kept = [labels.name(s) for s in self.stored if s not in self.tiles and s not in self.into]
+        kept += [f"{labels.name(s)} in {labels.name(piece.root)}" for s, piece in self.into.items()]
         found.append(f"  reads {', '.join(map(labels.name, read)) or 'nothing'}; stores {', '.join(kept) or 'nothing'}")
         return found
 

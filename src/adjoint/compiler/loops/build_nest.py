@@ -247,6 +247,8 @@ class NestWriter(NestValues):
         for kind, slot, value in done:
             if kind != "reduce":
                 key, strides = self.kept_at(slot)
+                if slot in self.nest.into and self.nest.into[slot].adds_zero:
+                    value = e.add(value, 0)
                 e.store(value, self.pointer(key), self.offset(0, strides), streamed=slot in self.streaming)
             elif slot in running:
                 running[slot].add(e, value, copy)

@@ -119,6 +119,8 @@ class NestValues(NestPlan):
     def kept_at(self, slot: int) -> tuple[Any, Strides]:
         """Where an element-level slot is kept: its array, or scratch space of one row."""
         nest = self.nest
+        if slot in nest.into:
+            return nest.into[slot].root, nest.into[slot].strides
         if slot in nest.stored:
             return slot, contiguous(nest.domain)
         key = ("scratch", slot)

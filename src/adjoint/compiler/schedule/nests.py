@@ -114,6 +114,7 @@ class NestPlan:
     def accesses(self) -> list[Strides]:
         nest, n = self.nest, len(self.nest.domain)
         found = [contiguous(nest.domain)] if any(nest.level[s] == "element" for s in nest.stored) else []
+        found += [piece.strides for piece in nest.into.values()]
         for step in nest.steps:
             if nest.level[step.output] == "element" or step.op.name in REDUCTIONS:
                 found += [self.spread(self.outside(i)).strides for i in step.inputs if not self.inside(i)]
@@ -280,7 +281,8 @@ class NestPlan:
         """What goes to memory past the caches: nearly all that the nest does is write, and more than they keep until somebody
         reads it. So no line is read first only to be overwritten. Vectors must lie in whole lines."""
         nest, dtypes = self.nest, self.excerpt.dtypes
-        found = [s for s in nest.stored if dtypes[s] in STREAMED and self.lanes * BYTES[dtypes[s]] * 8 >= self.bits]
+        whole = [s for s in nest.stored if s not in nest.into and dtypes[s] in STREAMED]
+        found = [s for s in whole if self.lanes * BYTES[dtypes[s]] * 8 >= self.bits]
         written = size_of(nest.domain) * sum([BYTES[dtypes[slot]] for slot in nest.stored])
         may = self.jammed and self.inner[-1].size % self.lanes == 0 and written >= self.tuning.streamed_from
         return found if may else []

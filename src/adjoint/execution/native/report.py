@@ -284,7 +284,7 @@ def _traffic(fusion: Fusion, unit: Unit) -> int:
         tiles = set(unit.tiles)
         for step in unit.steps:
             roots |= {fusion.views[i].root for i in step.inputs if i in fusion.views and i not in unit.level}
-        roots |= set(unit.stored)
+        roots |= set(unit.stored)  # of pieces each counts as much as the part that it is
         for product in unit.made:
             roots |= {*[view.root for view in product.reads], product.step.output}
         roots -= inner | tiles

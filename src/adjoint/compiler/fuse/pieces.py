@@ -1,0 +1,58 @@
+"""Arrays whose pieces are all made by one loop nest: it stores them where they belong, and nothing is copied.
+
+So the gradient of four gates, which a cell takes apart by their columns, is written once.
+"""
+
+from __future__ import annotations
+
+from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.kinds import Move, Nest, Piece, View
+from adjoint.shapes import contiguous, size_of
+
+
+def in_place(fusion: Fusion) -> Fusion:
+    """Let nests store pieces where they belong; the same fusion."""
+    moves = [
+        index for index, unit in enumerate(fusion.units) if isinstance(unit, Move) and unit.step.op.name == "pieces"
+    ]
+    if not moves:
+        return fusion
+    kept = {fusion.views[s].root for s in fusion.results if s in fusion.views}
+    readers, made = fusion.readers(), {slot: unit for unit in fusion.units for slot in unit.outputs}
+    gone = set()
+    for index in moves:
+        move = fusion.units[index]
+        assert isinstance(move, Move)
+        slots = [view.root for view in move.reads]
+        nest = made.get(slots[0])
+        alone = all(readers[slot] == [index] and slot not in kept for slot in slots)
+        if (
+            alone
+            and isinstance(nest, Nest)
+            and all(made.get(slot) is nest for slot in slots)
+            and _fit(fusion, move, nest)
+        ):
+            for slot, at in zip(slots, move.step.attributes.placements, strict=True):
+                nest.into[slot] = Piece(move.step.output, at.offset, tuple(at.strides), at.adds_zero)
+            gone.add(index)
+    if gone:
+        fusion.units = [unit for index, unit in enumerate(fusion.units) if index not in gone]
+        fusion.known_readers = None
+    return fusion
+
+
+def _fit(fusion: Fusion, move: Move, nest: Nest) -> bool:
+    """Whether the nest's elements are the pieces' in order, each written by whole vectors, and all of the array is pieces."""
+    step, domain, slots = move.step, nest.domain, [view.root for view in move.reads]
+    if nest.made or nest.by_row or len(set(slots)) < len(slots) or len(slots) * size_of(domain) != step.type.size:
+        return False
+    whole = contiguous(domain)
+    return all(
+        view == View(view.root, 0, domain, whole)
+        and nest.level.get(view.root) == "element"
+        and view.root in nest.stored
+        and tuple(at.sizes) == domain
+        and at.strides[-1:] == (1,)
+        and fusion.dtypes[view.root] == step.type.dtype.name
+        for view, at in zip(move.reads, step.attributes.placements, strict=True)
+    )
