@@ -20,7 +20,8 @@ def library_for(product: Product, alone: bool = False) -> str:
         return ""
     if (n == 1 or m == 1) and n * k * m >= tuning().least_vector and libraries.missing() is None:
         return "OpenBLAS"
-    if matmul_tiles.available() and m >= tuning().narrowest and k * m <= tuning().largest:
+    largest = next(elements for rows, elements in tuning().largest if n >= rows)
+    if matmul_tiles.available() and m >= tuning().narrowest and k * m <= largest:
         return ""
     better = product.step.type.dtype.name == "float32" and n > 1 and m > 1 and n * k * m >= tuning().small
     if better and onednn.available():

@@ -69,7 +69,7 @@ class Tuning(NamedTuple):
     sums: int = 256
     # From this k on, what is packed is packed block by block, if A is, or if of B it were more elements than these.
     deep: int = 512
-    most_packed: int = 1 << 17
+    most_packed: int = 1 << 22
     # Sums over rows that lie together on both sides, as in the gradient of weights, from this k on: so many parts at most add up
     # at least so many products each, if all that they leave is no more than so many elements.
     parted_from: int = 1 << 11
@@ -86,8 +86,9 @@ class Tuning(NamedTuple):
         256  # k from which A is packed where its columns lie together: each row would touch so many lines
     )
     gathered: int = 96  # rows packed together
-    # Who computes a product: our kernels where B is in the second cache and not too narrow, else a library
-    largest: int = 1 << 19  # elements of B
+    # Who computes a product: our kernels where B is not too narrow, and not too large for what A's rows make of it once it is
+    # packed, else a library: from so many rows on up to so many elements of B.
+    largest: tuple[tuple[int, int], ...] = ((256, 1 << 22), (16, 1 << 20), (0, 1 << 19))
     narrowest: int = 4  # columns
     least_vector: int = 1 << 12  # elements of a matrix that meets one vector, from which OpenBLAS reads it faster
     # Products in each sum from which kernels of our own multiply a matrix by a vector, if its rows lie together; and up to which
