@@ -97,6 +97,15 @@ def _tile(e: Emitter, kernel: Kernel) -> L.Parameters:
         with e.masked(mask if v == vectors - 1 else None):
             return e.load(pointer, str(v * e.lanes), dtype, 1)
 
+    again = e.choose("%again", "1", "0")
+    with e.when(e.test("eq", again, 1)):  # what is added to is fetched while the sums are formed
+        row = Pointer(e, dtype, "%c")
+        for _ in range(rows):
+            line = row.get()
+            for v in range(vectors):
+                e.prefetch(e.at(line, str(v * e.lanes), ELEMENT[dtype]) if v else line)
+            row.advance("%c_row")
+
     sums = [e.variable(e.constant(0, dtype)) for _ in range(rows * vectors)]
     a_step = {"steps": "1", "rows": str(rows)}.get(kernel.together, "%a_step")
     a_row = "1" if kernel.together == "rows" else "%a_row"
@@ -139,7 +148,6 @@ def _tile(e: Emitter, kernel: Kernel) -> L.Parameters:
                     e.store(total, c.get(), str(v * e.lanes))
             c.advance("%c_row")
 
-    again = e.choose("%again", "1", "0")
     for added in (True, False):
         with e.when(e.test("eq", again, int(added))):
             finish(added)
