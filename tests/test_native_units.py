@@ -16,7 +16,7 @@ from adjoint.compiler import linking
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Nest, Product
 from adjoint.compiler.loops import build_matmul, matmul_tiles
-from adjoint.compiler.targets.target import tuning
+from adjoint.compiler.targets.target import tuned, tuning
 from adjoint.execution.native import compile_plan
 from adjoint.runtime import libraries, llvm, onednn
 from test_native import normal, planned
@@ -201,6 +201,20 @@ def test_packing_for_tiles(library: str) -> None:
     close(found[0], a.astype("float64") @ b, "float32")
     (product,) = products(fusion)
     assert product.choice is not None and product.choice.packed == (library == "oneDNN")
+
+
+@pytest.mark.skipif(not matmul_tiles.available(), reason="a processor without fused multiplication")
+@pytest.mark.skipif(libraries.missing() is not None, reason="no OpenBLAS")
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_more_rows_the_larger_a_matrix_our_kernels_multiply_by(turned: bool) -> None:
+    for rows, columns, ours in ((7, 40, True), (7, 41, False), (8, 80, True), (8, 81, False), (90, 81, False)):
+        a, b = normal(rows, 60, dtype="float32"), normal(60, columns, dtype="float32", seed=1)
+        given = ad.tensor(np.ascontiguousarray(b.T)).mT if turned else ad.tensor(b)
+        with tuned(largest=((8, 60 * 80), (0, 60 * 40))):
+            fusion, found = computed(ad.tensor(a) @ given)
+        (product,) = products(fusion)
+        assert product.choice is not None and (product.choice.library == "") == ours
+        close(found[0], a.astype("float64") @ b, "float32")
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -333,6 +333,10 @@ class WinogradWriter(ConvolutionWriter):
                 mine = self.move(weights, e.times(column, TAPS))
                 step = self.number(TAPS * made.channels, "taps of a channel")
                 with e.loop("0", self.extent(source, "channels"), 1) as k:
+                    # what is read is a few lines here and there: no processor guesses the next ones
+                    ahead = self.move(mine, e.times(e.plus(k, tuning().fetched_ahead), step))
+                    for line in range(0, TAPS * self.lanes + LINE, LINE):
+                        e.prefetch(self.move(ahead, str(line)))
                     self.turn(turn, self.move(mine, e.times(k, step)), str(TAPS), self.move(strip, e.times(k, TAPS * self.lanes)),
                               str(self.lanes), str(TAPS), count)  # fmt: skip
             else:

@@ -199,6 +199,9 @@ def _turn(e: Emitter, kernel: Kernel) -> L.Parameters:
     target = Pointer(e, dtype, "%target")
 
     with e.loop("0", "%k", e.lanes) as at:
+        ahead = e.plus(at, tuning().fetched_ahead * e.lanes)
+        for row in rows:
+            e.prefetch(e.at(row, ahead, ELEMENT[dtype]))
         with e.masked(e.below(e.index("sub", "%k", at))):
             values = [e.load(row, at, dtype, 1) for row in rows]
         for value in e.transposed(values):

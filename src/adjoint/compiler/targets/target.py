@@ -91,12 +91,8 @@ class Tuning(NamedTuple):
     )
     gathered: int = 96  # rows packed together
     # Who computes a product: our kernels where B is not too narrow, and not too large for what A's rows make of it once it is
-    # packed, else a library
-    largest: tuple[tuple[int, int], ...] = (
-        (256, 1 << 22),
-        (16, 1 << 20),
-        (0, 1 << 19),
-    )  # from so many rows on, elements of B
+    # packed, else a library: from so many rows on up to so many elements of B.
+    largest: tuple[tuple[int, int], ...] = ((256, 1 << 22), (16, 1 << 20), (0, 1 << 19))
     narrowest: int = 4  # columns
     least_vector: int = 1 << 12  # elements of a matrix that meets one vector, from which OpenBLAS reads it faster
     # Products in each sum from which kernels of our own multiply a matrix by a vector, if its rows lie together; and up to which
