@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis.strategies import integers
 
 pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
@@ -24,8 +25,9 @@ import adjoint as ad
 import adjoint.runtime
 from adjoint.compiler.calls import SHARED, WAKING
 from adjoint.compiler.excerpts import key_of
+from adjoint.compiler.extents import Sheet
 from adjoint.compiler.loops.build_matmul import PARTS
-from adjoint.compiler.schedule.chunks import balanced, even, evenly
+from adjoint.compiler.schedule.chunks import balanced, even, evenly, rows_of_chunk
 from adjoint.compiler.targets.target import Sizes, tuned
 from adjoint.compiler.units import write_unit
 from adjoint.execution.native import compile_plan
@@ -259,6 +261,30 @@ def test_chunks_are_even_in_number() -> None:
     assert balanced(7, range(3, 7)) == 2 and balanced(1, range(1, 3)) == 1 and balanced(10, range(1, 2)) == 10
 
 
+@given(integers(2, 3000), integers(1, 200), integers(1, 10))
+def test_rows_of_chunks(total: int, each: int, height: int) -> None:
+    """A few more at most than are asked for, and about as many for each of two threads."""
+    rows = rows_of_chunk(total, each, height)
+    count = -(-total // rows)
+    assert rows == total if each >= total else rows < 2 * each + height
+    if each < total:
+        first = count // 2 * rows
+        assert count > 1 and (total < 12 * height or max(first, total - first) <= 0.65 * total)
+
+
+def test_rows_of_chunks_follow_from_extents() -> None:
+    assert [rows_of_chunk(*given) for given in ((512, 48, 6), (1024, 120, 6), (32, 14, 1), (40, 64, 6))] == [
+        54,
+        132,
+        16,
+        40,
+    ]
+    with Sheet() as sheet:
+        n = sheet.symbol(512)
+        formula = sheet.formula((rows_of_chunk(n, n // 8, 6),))
+    assert [formula((n,)) for n in (512, 1024)] == [(rows_of_chunk(512, 64, 6),), (rows_of_chunk(1024, 128, 6),)]
+
+
 @pytest.mark.parametrize("rows", [500, 512, 513, 690])
 def test_two_threads_have_as_much_to_do(rows: int) -> None:
     """Of products, alone and in tiles, of nests and of convolutions."""
@@ -270,7 +296,7 @@ def test_two_threads_have_as_much_to_do(rows: int) -> None:
     weights = ad.tensor(normal(8, 8, 3, 3, dtype="float32"))
     for result in (a @ b, ad.relu(a @ wide + bias), ad.exp(x), ad.nn.functional.conv2d(images, weights, padding=1)):
         chunks = [n for n in chunks_of(result) if n > 1]
-        assert chunks and all(n % 2 == 0 for n in chunks)
+        assert chunks and all(n % 2 == 0 or n > 6 for n in chunks)
 
 
 def test_chunks_that_leave_many_totals_are_few() -> None:

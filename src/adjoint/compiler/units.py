@@ -32,7 +32,8 @@ from adjoint.compiler.loops.build_vector import VectorWriter
 from adjoint.compiler.loops.build_windows import ConvolutionWriter, PoolWriter
 from adjoint.compiler.loops.build_winograd import WinogradWriter
 from adjoint.compiler.loops.ranges import RangeWriter, passed
-from adjoint.compiler.schedule.chunks import evenly
+from adjoint.compiler.schedule.chunks import rows_of_chunk
+from adjoint.compiler.schedule.matmul import tile_height
 from adjoint.compiler.tables import LARGE, Arguments, Inputs
 from adjoint.compiler.targets.llvm import source_of
 from adjoint.runtime import llvm
@@ -127,7 +128,9 @@ class _Unit:
         whole = (
             functools.reduce(_common_multiple, [made.grain for made in unit.products], nest.elements) // nest.elements
         )
-        step = evenly(-(-nest.extent // whole), max(unit.tile // (nest.elements * whole), 1)) * whole
+        single = any([isinstance(one, Product) and one.shape[-1] == nest.elements * whole for one in unit.products])
+        step = max(unit.tile // (nest.elements * whole), 1)
+        step = rows_of_chunk(-(-nest.extent // whole), step, tile_height() if single else 1) * whole
         nest.set_chunks(step)
         elements = min(step, nest.extent) * nest.elements
         for slot in unit.tiles:

@@ -8,7 +8,7 @@ from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build_matmul import is_deep
 from adjoint.compiler.loops.build_parts import PartsWriter
 from adjoint.compiler.loops.build_vector import VectorWriter
-from adjoint.compiler.schedule.chunks import even
+from adjoint.compiler.schedule.chunks import even, rows_of_chunk
 from adjoint.compiler.targets.target import Sizes, tuning
 from adjoint.runtime import libraries, onednn
 from adjoint.shapes import size_of
@@ -52,6 +52,11 @@ def is_batch(product: Product) -> bool:
     return size_of(product.shape[:-2]) > 1
 
 
+def tile_height() -> int:
+    """Rows of our kernels' widest tiles."""
+    return max(tuning().heights)[1]
+
+
 def choose(product: Product, row_tile: int | None = None) -> Choice:
     """How a product is computed, `row_tile` rows at a time if it is given."""
     (n, k), m = product.a.shape[-2:], product.b.shape[-1]
@@ -66,9 +71,6 @@ def choose(product: Product, row_tile: int | None = None) -> Choice:
         most = smaller(larger(n // least, fewest), tuning().most_ranges)
         ranges = even(larger(smaller(work // sizes(library).work, most), 1))
         each = -(-n // ranges)
-        # rows of whole tiles, if there are many of them: else a thread would do more tiles than the other
-        height = max(tuning().heights)[1]
-        whole = 32 if library else larger(smaller(each // (8 * height), 1) * height, 1)
-        rows = -(-each // whole) * whole
+        rows = -(-each // 32) * 32 if library else rows_of_chunk(n, each, tile_height())
     rows = smaller(rows, n)
     return Choice(library, rows, library == "oneDNN" and n >= tuning().packed_for_library and rows < n)
