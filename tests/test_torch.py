@@ -546,7 +546,7 @@ def test_loaders():
     assert [b[1].tolist() for b in DataLoader(Squares(), batch_sampler=batches)] == [[9, 4]]
     assert DataLoader(Squares(), batch_sampler=batches).batch_size is None
     for keywords in ({"prefetch_factor": 2}, {"persistent_workers": True}, {"num_workers": 1, "prefetch_factor": -1}):
-        with pytest.raises(ValueError, match="prefetch_factor|persistent_workers"):
+        with pytest.raises(ValueError, match=r"prefetch_factor|persistent_workers"):
             DataLoader(Squares(), **keywords)
     loader = DataLoader(Squares(), num_workers=1, persistent_workers=True)
     assert (loader.prefetch_factor, loader.persistent_workers) == (2, True)
