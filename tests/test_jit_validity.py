@@ -683,3 +683,30 @@ def test_a_deep_network_is_looked_at_layer_by_layer() -> None:
         agree(3)
         model[3].weight = nn.Parameter(ad.full(2, 3.0))
         agree(4)
+
+
+def test_another_tensor_in_a_buffers_place_is_told_what_to_write():
+    class Scaled(ad.nn.Module):
+        def __init__(self, write):
+            super().__init__()
+            self.register_buffer("scale", ad.ones(2))
+            self.write = write
+
+        def forward(self, x):
+            self.write(self)
+            return x * self.scale
+
+    def rebind(m):
+        m.scale = m.scale * 1.5
+
+    def in_place(m):
+        m.scale *= 1.5
+
+    def by_data(m):
+        m.scale.data = m.scale * 1.5
+
+    with pytest.raises(RuntimeError, match=r"Scaled.scale changes while .*`self.scale.data = ...`, or in place"):
+        ad.jit(Scaled(rebind))(ad.ones(2))
+    for write in (in_place, by_data):
+        f = ad.jit(Scaled(write))
+        assert [f(ad.ones(2)).tolist()[0] for _ in range(3)] == [1.5, 2.25, 3.375]

@@ -610,3 +610,26 @@ def test_windows_that_slide(window: Any, axis: Any) -> None:
 def test_windows_that_do_not_fit(keywords: Any) -> None:
     with pytest.raises((ValueError, IndexError), match="sliding_window_view"):
         np.lib.stride_tricks.sliding_window_view(ad.tensor(np.zeros((4, 5, 4))), **keywords)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int64", "uint64"])
+def test_integers_round_to_tens(dtype: str) -> None:
+    x = np.array([0, 4, 5, 6, 14, 15, 16, 25, 35, 45, 99, 100, 114], dtype)
+    x = x if dtype[0] == "u" else np.concatenate([x, -x])
+    for places in (-1, -2, -3):
+        found = np.round(ad.tensor(x), places)
+        assert found.dtype.name == dtype
+        np.testing.assert_array_equal(found.numpy(), np.round(x.astype(np.int64), places))
+    np.testing.assert_array_equal(np.round(ad.tensor(x), 1).numpy(), x)
+    np.testing.assert_array_equal(np.round(ad.tensor(x), -30).numpy(), 0 * x)
+
+
+def test_what_two_arrays_share_has_the_dtype_of_both() -> None:
+    found = np.intersect1d(ad.tensor([1, 2, 3]), ad.tensor([2.0, 3.0, 4.0], dtype="float64"))
+    assert found.dtype is ad.float64 and found.tolist() == [2, 3]
+
+
+def test_complex_numbers_have_no_bounds() -> None:
+    for low, high in ((0, 1), (None, 1.5), (ad.tensor([1j]), None)):
+        with pytest.raises(TypeError, match="clip: complex numbers have no order"):
+            ad.clip(ad.tensor([1 + 2j]), low, high)

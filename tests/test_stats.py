@@ -529,3 +529,25 @@ def test_the_derivative_of_an_icdf_at_its_ends_is_one_over_the_density(d):
         slope = 1 / density if density else np.inf
         equal(ad.grad(d.icdf)(p), slope, 1e-4)
         equal(ad.grad(d.isf)(1 - p), -slope, 1e-4)
+
+
+def test_truncated_values_stay_inside():
+    d = S.Truncated(S.Normal(double(0.10490012), double(1.7295249)), double(-0.29327907), double(0.2643371992399801))
+    theirs = stats.truncnorm(
+        *((np.array([-0.29327907, 0.2643371992399801]) - 0.10490012) / 1.7295249), 0.10490012, 1.7295249
+    )
+    equal(d.entropy(), theirs.entropy(), 1e-9)
+    assert np.isnan(d.icdf(double([-0.1, 1.1])).numpy()).all()
+    ends = d.icdf(double([1e-17, 1 - 1e-16])).numpy()
+    assert d.low.item() <= ends.min() and ends.max() <= d.high.item()
+    equal(ad.grad(lambda high: S.Truncated(S.Normal(double(0.0), double(1.0)), double(-1.0), high).entropy())(double(0.5)),
+          (stats.truncnorm(-1, 0.5 + 1e-5).entropy() - stats.truncnorm(-1, 0.5 - 1e-5).entropy()) / 2e-5, 1e-5)  # fmt: skip
+
+
+@pytest.mark.parametrize("df", [0.4655, 3.0])
+def test_tails_of_t_are_symmetric(df):
+    d, theirs = S.StudentT(double(df)), stats.t(df)
+    for p in (1e-10, 0.3):
+        equal(d.icdf(double(p)), theirs.ppf(p), 1e-9)
+        equal(d.isf(double(p)), theirs.isf(p), 1e-9)
+    equal(d.sf(double(1e7)), theirs.sf(1e7), 1e-9)

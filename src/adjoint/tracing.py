@@ -29,7 +29,7 @@ class Tracer(Protocol):
     def alike(self, owners: Sequence[Any], name: str) -> None:
         """Note that what these owners hold under a name is one number for all of them, as long as it is the same."""
 
-    def refuse_change(self, owner: object, what: str) -> None:
+    def refuse_change(self, owner: object, what: str, where: str | None = None, instead: str | None = None) -> None:
         """Raise for a change of plain Python state, unless the owner was made by the traced function itself."""
 
     def hooks(self, variable: Any) -> None:
@@ -95,11 +95,12 @@ def changed() -> None:
     epoch = next(_epochs)
 
 
-def refuse(owner: object, what: str) -> None:
-    """Called before plain Python state changes, `what` as in `Linear.bias`. Raises RuntimeError while that is traced."""
+def refuse(owner: object, what: str, instead: str | None = None) -> None:
+    """Called before plain Python state changes, `what` as in `Linear.bias`. Raises RuntimeError while that is traced, and may
+    say what to write instead."""
     tracer = active()
     if tracer is not None:
-        tracer.refuse_change(owner, what)
+        tracer.refuse_change(owner, what, instead=instead)
 
 
 def is_number(value: Any) -> bool:

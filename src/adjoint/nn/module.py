@@ -154,7 +154,8 @@ class Module(States):
         state = object.__getattribute__(self, "__dict__")  # `self.__dict__` would count as read by who is traced
         if name in state and state[name] is value:
             return  # `self.count += 1` on a tensor rebinds the tensor and assigns the same object again
-        tracing.refuse(self, f"{type(self).__name__}.{name}")
+        if tracing.active() is not None:
+            tracing.refuse(self, f"{type(self).__name__}.{name}", self._way_to_write(name, value))
         if hasattr(type(getattr(type(self), name, None)), "__set__"):
             object.__setattr__(self, name, value)  # a property keeps its own books
         else:
@@ -165,6 +166,12 @@ class Module(States):
                 self._kinds[name] = kind
             state[name] = value
         tracing.changed()
+
+    def _way_to_write(self, name: str, value: Any) -> str | None:
+        """What to write for another tensor in a buffer's place, to whoever sees it as a new value of the same one."""
+        if self._kinds.get(name) not in (BUFFER, UNSAVED) or not isinstance(value, Tensor):
+            return None
+        return f"A buffer takes a new value by `self.{name}.data = ...`, or in place (`self.{name} += 1`)"
 
     def _kind_of(self, name: str, value: Any) -> str | None:
         """What this value makes of the attribute. Raises TypeError for what can only be a mistake."""

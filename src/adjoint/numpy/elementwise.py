@@ -31,10 +31,24 @@ def clip(
 
 @stands_for(np.round, np.around)
 def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
-    t = as_tensor(a)
-    factor = 10.0 ** operator.index(decimals)
-    found = f.round(t) if not decimals or not t.dtype.inexact else f.round(t * factor) / factor
+    t, places = as_tensor(a), operator.index(decimals)
+    if t.dtype.inexact and places:
+        factor = 10.0 ** abs(places)  # a power of ten of a negative exponent isn't exact
+        found = f.round(t * factor) / factor if places > 0 else f.round(t / factor) * factor
+    else:
+        found = _to_tens(t, 10**-places) if places < 0 and t.dtype.kind in "iu" else f.round(t)
     return written("round", found, out)
+
+
+def _to_tens(t: Any, step: int) -> Any:
+    """Integers as the nearest multiples of a step, halves to even ones."""
+    wide = t.astype("uint64" if t.dtype.name == "uint64" else "int64")
+    if step > 2**62:
+        return f.zeros_like(t)
+    down = wide // step
+    rest = wide - down * step
+    up = (rest > step // 2) | ((rest == step // 2) & (down % 2 == 1))
+    return ((down + up) * step).astype(t.dtype)
 
 
 @stands_for(np.fix)

@@ -58,7 +58,7 @@ def union1d(ar1: Any, ar2: Any) -> Any:
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
     first, second = f.flatten(as_tensor(ar1)), f.flatten(as_tensor(ar2))
     _, i, j = np.intersect1d(force_selection(first.node), force_selection(second.node), return_indices=True)
-    found = f.take(first, i)
+    found = f.take(first, i).astype(f.result_type(first, second))
     return (found, as_tensor(i), as_tensor(j)) if return_indices else found
 
 

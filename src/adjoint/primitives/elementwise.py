@@ -495,6 +495,8 @@ def type_of_pair(a: Any, b: Any) -> Any:
 def clip(x: Node, low: Any, high: Any) -> Node:
     """x limited to [low, high]; where low > high the result is high."""
     x, low, high = match("clip", x, low, high)
+    if x.type.dtype.kind == "c":
+        raise TypeError(f"clip: complex numbers have no order; given shape {x.type.shape}")
     return record(CLIP, (x, low, high), None, x.type)
 
 

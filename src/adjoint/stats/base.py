@@ -229,6 +229,7 @@ def _inverted(d: Distribution, p: Tensor) -> Tensor:
     shape = np.broadcast_shapes(p.shape, d.batch_shape)
     wanted = f.broadcast_to(p, shape)
     target = stop_gradient(wanted)
+    farthest = float(np.finfo(p.dtype.dtype).max) / 4
 
     def below(x: Tensor) -> Tensor:
         return stop_gradient(d.cdf(_to_line(x, low, high))) < target
@@ -239,7 +240,7 @@ def _inverted(d: Distribution, p: Tensor) -> Tensor:
 
     def open_end(ends: tuple[Tensor, Tensor]) -> Tensor:
         a, b = ends
-        return (((~below(a) & (target > 0)) | (below(b) & (target < 1))) & (abs(a) < 1e18)).any()
+        return (((~below(a) & (target > 0)) | (below(b) & (target < 1))) & (f.maximum(abs(a), b) < farthest)).any()
 
     def halve(_: Tensor, ends: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
         a, b = ends

@@ -290,7 +290,8 @@ class Truncated(Distribution):
                 self.base.isf(f.where(upper, above - share, 0.5)),
                 self.base.icdf(f.where(upper, 0.5, begin + share)),
             )
-        return f.where(p <= 0, self.low, f.where(p >= 1, self.high, inner))
+        inner = inner + stop_gradient(f.clip(inner, self.low, self.high) - inner)  # rounding may carry it outside
+        return f.where(p == 0, self.low, f.where(p == 1, self.high, inner))
 
     @property
     def mean(self) -> Tensor:

@@ -103,6 +103,12 @@ class StudentT(Distribution):
         tail = f.where(square < self.df, near, tail)
         return f.where(at_loc, 0.5 + density * cubic, f.where(z > 0, 1 - tail, tail))
 
+    def sf(self, x: Any) -> Tensor:
+        return self.cdf(2 * self.loc - self._value(x))
+
+    def isf(self, p: Any) -> Tensor:
+        return 2 * self.loc - self.icdf(p)
+
     def entropy(self) -> Tensor:
         half = (self.df + 1) / 2
         shape = half * (special.digamma(half) - special.digamma(self.df / 2))

@@ -272,13 +272,13 @@ class Trace:
             found = self.cells[id(owner), name] = Cell(owner, name, value, self.ledger.new_input(value))
         return found
 
-    def refuse_change(self, owner: object, what: str, where: str | None = None) -> None:
+    def refuse_change(self, owner: object, what: str, where: str | None = None, instead: str | None = None) -> None:
         """See `tracing.Tracer`. `where` is the user's line, if it isn't the one that runs."""
         if not self.owns(owner):
+            way = instead or "Keep what changes in a tensor (`m.register_buffer('steps', 0)`, then `m.steps += 1`)"
             raise RuntimeError(
                 f"{self.function}: {what} changes while the function is traced; that would happen once and not in every "
-                f"call. Keep what changes in a tensor (`m.register_buffer('steps', 0)`, then `m.steps += 1`), or change it "
-                f"outside of the function{at_user() if where is None else where}"
+                f"call. {way}, or change it outside of the function{at_user() if where is None else where}"
             )
 
     def hooks(self, variable: Variable) -> None:
