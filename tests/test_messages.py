@@ -409,3 +409,15 @@ def test_a_line_of_scipys_is_not_the_users():
     pytest.importorskip("scipy")
     with pytest.raises(ValueError, match=r"not one number \(.*test_messages\.py:\d+\)"):
         ad.scipy.minimize(lambda x: x, ad.ones(2))
+
+
+def test_what_a_first_training_gets_wrong(tmp_path):
+    model = nn.Linear(2, 2)
+    optimizer, data = ad.optim.SGD(model.parameters(), lr=0.1), [(X, X)]
+    says(lambda: ad.train.fit(model, "mse_loss", optimizer, data), TypeError, "the loss is a function")
+    says(lambda: ad.train.fit(model, nn.functional.mse_loss, optimizer, data, epochs="3"), TypeError, "a whole number")
+    says(lambda: ad.tensor(np.array(["cat", "dog"])), TypeError, "return_inverse")
+    (tmp_path / "a.csv").write_text("a;b\n1;2\n")
+    with pytest.warns(UserWarning, match="write delimiter=';'"):
+        ad.data.read_csv(tmp_path / "a.csv")
+    assert list(ad.data.read_csv(tmp_path / "a.csv", ";")) == ["a", "b"]
