@@ -154,6 +154,18 @@ def test_tables_have_headers(path):
     assert [table for table in tables if not re.match(r"[^\n]*\n\|[-:| ]+\|\n", table)] == []
 
 
+def test_the_row_of_the_new_operation_keeps_dtypes():
+    """The page's row stands in no block that runs."""
+    row = re.search(
+        r'one\("log_cosh", (lambda x: .*?), special', (ROOT / "docs" / "how" / "add-an-operation.md").read_text()
+    )
+    reference = eval(row[1])
+    for dtype in ("float32", "float64"):
+        x = np.array([-2.0, 0.0, 3.0], dtype)
+        assert reference(x).dtype == dtype
+        np.testing.assert_allclose(reference(x), np.log(np.cosh(x)), atol=1e-6)
+
+
 def test_a_chapter_doesnt_tell_the_answers_before_its_figure_asks():
     source = 'ad.explore(\n    y,\n    questions=[\n        ("How much?", "40.", 40),\n    ],\n    fold=False,\n)\n'
     assert pages.without_answers(source) == "ad.explore(\n    y,\n    fold=False,\n)\n"

@@ -211,3 +211,10 @@ def test_what_is_elsewhere_costs_protocols_nothing() -> None:
 def test_every_name_with_a_rule_is_said(name: str) -> None:
     if not hasattr(X, name):
         assert "; " in message(lambda: getattr(X, name), AttributeError)
+
+
+def test_a_name_that_is_listed_and_not_there_does_not_lead_to_itself(monkeypatch):
+    monkeypatch.setattr(ad, "__all__", [*ad.__all__, "not_imported"])
+    with pytest.raises(AttributeError) as caught:
+        ad.not_imported
+    assert "here it is" not in str(caught.value)

@@ -542,3 +542,15 @@ def test_gathering_decides_no_bit() -> None:
             found.append(program.run(leaves, free, True)[0])
     assert found[0].tobytes() == found[1].tobytes()
     np.testing.assert_allclose(found[0], a.numpy().T @ b.numpy(), 1e-4, 1e-3)
+
+
+def test_numbers_stand_on_either_side_of_an_operation():
+    e = Emitter(4)
+    with e.loop("0", "%n", 4) as i:
+        x = e.load("%x", i, "float32", 1)
+        e.store(e.multiply(2.0, e.add(1.0, e.subtract(3.0, e.divide(e.divide(6.0, x), 2.0)))), "%out", i)
+    function = e.function("sides", (("ptr", "%x"), ("ptr", "%out"), ("i64", "%n")), False)
+    check([function])
+    x, out = np.array([1.0, 2.0, 3.0, 6.0], "f4"), np.zeros(4, "f4")
+    Run({}, {}).call(function, [Pointer(x.view("u1"), 0), Pointer(out.view("u1"), 0), 4])
+    np.testing.assert_array_equal(out, 2 * (1 + (3 - 6 / x / 2)))

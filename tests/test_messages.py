@@ -398,6 +398,26 @@ def test_keywords_of_other_libraries_say_what_is_here():
 def test_what_is_no_function_tensor_or_shape():
     says(lambda: ad.checkpoint(3), TypeError, "expected a function, got an int")
     says(lambda: ad.explain(X.sum(), 3), TypeError, "got an int")
+    says(lambda: ad.explain_nan(3), TypeError, "expected a tensor, got an int")
+    says(lambda: ad.gradient_flow(X), TypeError, "expected a model")
     says(lambda: ad.grad(lambda x: None)(3.0), ValueError, "return missing")
     says(lambda: ad.random.choice(ad.random.key(0), 5), TypeError, "a key comes by name")
     says(lambda: ad.random.normal(ad.random.key(0), (3,)), TypeError, "a key by name")
+
+
+def test_a_line_of_scipys_is_not_the_users():
+    pytest.importorskip("scipy")
+    with pytest.raises(ValueError, match=r"not one number \(.*test_messages\.py:\d+\)"):
+        ad.scipy.minimize(lambda x: x, ad.ones(2))
+
+
+def test_what_a_first_training_gets_wrong(tmp_path):
+    model = nn.Linear(2, 2)
+    optimizer, data = ad.optim.SGD(model.parameters(), lr=0.1), [(X, X)]
+    says(lambda: ad.train.fit(model, "mse_loss", optimizer, data), TypeError, "the loss is a function")
+    says(lambda: ad.train.fit(model, nn.functional.mse_loss, optimizer, data, epochs="3"), TypeError, "a whole number")
+    says(lambda: ad.tensor(np.array(["cat", "dog"])), TypeError, "return_inverse")
+    (tmp_path / "a.csv").write_text("a;b\n1;2\n")
+    with pytest.warns(UserWarning, match="write delimiter=';'"):
+        ad.data.read_csv(tmp_path / "a.csv")
+    assert list(ad.data.read_csv(tmp_path / "a.csv", ";")) == ["a", "b"]

@@ -1402,3 +1402,8 @@ def test_steps_that_are_zero_as_integers_raise():
     with pytest.raises(RuntimeError, match=r"steps of 0\.5 are 0 as int64"):
         torch.arange(0, 2, 0.5, dtype=torch.int64)
     assert torch.arange(1.9, 5.2, 2.9, dtype=torch.int64).tolist() == [1, 3]
+
+
+def test_cat_is_named_as_it_was_called():
+    with pytest.raises(RuntimeError, match=r"^cat: shapes \(2, 3\), \(2,\)"):
+        torch.cat([torch.ones(2, 3), torch.ones(2)])

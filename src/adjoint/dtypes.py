@@ -206,7 +206,9 @@ def as_dtype(dtype: Any) -> DType:
         return BY_NUMPY[np.dtype(known_name).newbyteorder("=")]
     except (KeyError, TypeError):
         known = ", ".join(DTYPES)
-        raise TypeError(f"unknown dtype {str(_name_of(dtype) or dtype)!r}; adjoint has {known}") from None
+        text = getattr(dtype, "kind", "") in ("U", "S", "T")
+        numbered = " (text isn't computed with; np.unique(labels, return_inverse=True) numbers labels)" if text else ""
+        raise TypeError(f"unknown dtype {str(_name_of(dtype) or dtype)!r}; adjoint has {known}{numbered}") from None
 
 
 def complex_of(dtype: DType) -> DType:

@@ -562,7 +562,7 @@ def _in_another_namespace(place: str, name: str) -> str:
         return ""
     own = getattr(importlib.import_module(place), "__all__", [])
     plain = name.removesuffix("_with_indices").rstrip("_")  # F.relu_, F.max_pool2d_with_indices
-    alike = [n for n in own if n in (f"{name}_", plain) or (n != name and n.lower() == name.lower())]
+    alike = [n for n in own if n != name and (n in (f"{name}_", plain) or n.lower() == name.lower())]
     if alike and name.endswith("_with_indices"):
         return f"; here it is ad{place.removeprefix('adjoint')}.{alike[0]}(x, ..., return_indices=True)"
     if alike:

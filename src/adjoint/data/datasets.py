@@ -232,7 +232,8 @@ def read_csv(path: str | os.PathLike[str], delimiter: str = ",") -> dict[str, np
 
     An empty entry in a column of numbers is NaN. A loader takes the dictionary as it is. Raises OSError where the file can't be
     read, ValueError when a row has another number of entries than the headline, two columns have one name, or an entry is too
-    long (131,072 characters). Warns of a headline that looks like a row: all numbers, or one with a fraction.
+    long (131,072 characters). Warns of a headline that looks like a row (all numbers, or one with a fraction),
+    and of one column in whose name another delimiter is.
     """
     with Path(path).open(newline="", encoding="utf-8-sig") as file:
         try:
@@ -249,6 +250,13 @@ def read_csv(path: str | os.PathLike[str], delimiter: str = ",") -> dict[str, np
         warnings.warn(
             f"read_csv: the first line of {path} is its headline, and names a column {numbers[0]}, which is a number. If it is a "
             f"row, write a line of names above it{at_user()}",
+            UserWarning,
+            stacklevel=2,
+        )
+    other = next((mark for mark in ";\t|" if mark in names[0]), None) if len(names) == 1 else None
+    if other is not None:
+        warnings.warn(
+            f"read_csv: {path} has one column, {names[0]!r}. If these are several, write delimiter={other!r}{at_user()}",
             UserWarning,
             stacklevel=2,
         )

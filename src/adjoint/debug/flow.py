@@ -11,6 +11,7 @@ import numpy as np
 
 from adjoint.execution import evaluate
 from adjoint.plot.figures import COLORS, INK, finish, new_axes, new_figure
+from adjoint.tensors.conversion import a
 from adjoint.tensors.located import at_user
 
 __all__ = ["Flow", "Layer", "gradient_flow"]
@@ -110,6 +111,8 @@ def gradient_flow(model: Any) -> Flow:
     >>> [layer.name for layer in flow.layers]
     ['0.weight', '0.bias', '2.weight', '2.bias']
     """
+    if not hasattr(model, "named_parameters"):
+        raise TypeError(f"gradient_flow: expected a model, got {a(model)}{at_user()}")
     parameters = list(model.named_parameters())
     gradients = [p.grad for _, p in parameters]
     if all(g is None for g in gradients):

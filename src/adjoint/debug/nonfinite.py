@@ -12,6 +12,8 @@ from adjoint.debug.numbers import brief, number
 from adjoint.derive import expand, reverse
 from adjoint.graph import Kept, Node, mode, topological
 from adjoint.primitives.core import LEAF, VERSION, ops
+from adjoint.tensors.conversion import a
+from adjoint.tensors.located import at_user
 from adjoint.tensors.named import variable_of
 from adjoint.tensors.tensor import Tensor
 from adjoint.tensors.text import operation_name
@@ -69,6 +71,8 @@ def explain_nan(y: Tensor) -> NanReport:
     >>> report.operation, report.kind
     ('Log', 'NaN')
     """
+    if not isinstance(y, Tensor):
+        raise TypeError(f"explain_nan: expected a tensor, got {a(y)}{at_user()}")
     with mode(grad=False):
         roots = expand([y.node])
         values: dict[Node, Any] = {}

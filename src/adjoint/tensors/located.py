@@ -17,6 +17,7 @@ from adjoint.primitives.core import ON_WIDENING
 T = TypeVar("T")
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+NOT_THE_USERS = (PACKAGE, *[f"{os.sep}site-packages{os.sep}{name}{os.sep}" for name in ("numpy", "scipy")])
 
 
 def user_frame(depth: int = 1) -> FrameType | None:
@@ -28,8 +29,10 @@ def user_frame(depth: int = 1) -> FrameType | None:
 
 
 def at_user() -> str:
-    """` (file.py:12)` for messages: the user's line."""
-    frame = user_frame(2)
+    """` (file.py:12)` for messages: the user's line, which is none of SciPy's or NumPy's in between."""
+    frame: FrameType | None = _getframe(1)
+    while frame is not None and any(part in frame.f_code.co_filename for part in NOT_THE_USERS):
+        frame = frame.f_back
     return "" if frame is None else f" ({frame.f_code.co_filename}:{frame.f_lineno})"
 
 

@@ -14,7 +14,6 @@ SPELLED = (  # what the core's messages say to write, and how it is written here
     (re.compile(r"\.astype\((\w+\.dtype)\)"), r".to(\1)"),
     (re.compile(r"squeeze\(axis=(-?\d)\)"), r"squeeze(\1)"),
     (re.compile(r"\.argmax\(axis=(-?\d)\)"), r".argmax(\1)"),
-    (re.compile(r"with ad\.variable\(\.\.\.\) or ad\.tensor\("), "with torch.tensor("),
     (re.compile(r"^concat: "), "cat: "),
     (re.compile(r"\bad\.(where|tensor|no_grad|ones|zeros|stack)\b"), r"torch.\1"),
 )

@@ -13,6 +13,7 @@ from adjoint.distributed import DataParallel, data_parallel
 from adjoint.nn import Module
 from adjoint.optim import AveragedModel, LRScheduler, Optimizer
 from adjoint.tensors import Tensor
+from adjoint.tensors.conversion import a
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import variable_of
 from adjoint.tensors.waiting import Waiting
@@ -79,7 +80,7 @@ def fit(
     which leaves the last checkpoint as it was.
     """
     steps = _length(data)
-    _check_kinds(model, optimizer, schedule)
+    _check_kinds(model, loss, optimizer, schedule, epochs)
     _check(callable(schedule) and steps is None, schedule_each, checkpoint, checkpoint_every, resume)
     _warn_of_strangers(model, optimizer)
     parallel = _together(distributed, model, optimizer, data)
@@ -141,7 +142,7 @@ def _together(
     return parallel
 
 
-def _check_kinds(model: Any, optimizer: Any, schedule: Any) -> None:
+def _check_kinds(model: Any, loss: Any, optimizer: Any, schedule: Any, epochs: Any) -> None:
     """Raise TypeError for what is none, as where two arguments are exchanged."""
     if not (schedule is None or callable(schedule) or isinstance(schedule, LRScheduler)):
         raise TypeError(
@@ -150,8 +151,14 @@ def _check_kinds(model: Any, optimizer: Any, schedule: Any) -> None:
     for name, given, attribute in (("model", model, "parameters"), ("optimizer", optimizer, "param_groups")):
         if not hasattr(given, attribute):
             raise TypeError(
-                f"fit: it takes a model, a loss, an optimizer and data; the {name} is a {type(given).__name__}{at_user()}"
+                f"fit: it takes a model, a loss, an optimizer and data; the {name} is {a(given)}{at_user()}"
             )
+    if not callable(loss):
+        raise TypeError(
+            f"fit: the loss is a function of model(x) and y, such as nn.functional.mse_loss, not {loss!r}{at_user()}"
+        )
+    if not isinstance(epochs, int):
+        raise TypeError(f"fit: epochs is a whole number, not {epochs!r}{at_user()}")
 
 
 def _check(

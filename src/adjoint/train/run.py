@@ -22,6 +22,7 @@ from adjoint.nn.utils import clip_grad_norm_
 from adjoint.optim import AveragedModel, LRScheduler, Optimizer
 from adjoint.optim.rates import give_rate, rate_of
 from adjoint.tensors import Tensor
+from adjoint.tensors.conversion import a
 from adjoint.tracer.jit import jit
 from adjoint.transforms.modes import deterministically, no_grad
 
@@ -123,10 +124,10 @@ class Run:
         rate = float(self.optimizer.param_groups[0]["lr"])
         where = f"step {self.step - self.first + 1} of epoch {epoch}"
         if not isinstance(batch, tuple | list) or len(batch) != 2:
-            found = f"{len(batch)} parts" if isinstance(batch, tuple | list) else f"a {type(batch).__name__}"
+            found = f"{len(batch)} parts" if isinstance(batch, tuple | list) else a(batch)
             raise TypeError(
-                f"fit: a batch is a pair (inputs, targets); that of {where} is {found}. A loader's transform or collate_fn can "
-                "make a pair of it"
+                f"fit: a batch is a pair (inputs, targets); that of {where} is {found}. Of two arrays "
+                "DataLoader((inputs, targets), batch_size=...) makes pairs, of other samples its transform or collate_fn"
             )
         inputs, targets = batch
         if 0 in getattr(inputs, "shape", ())[:1]:

@@ -152,19 +152,21 @@ class Emitter:
     def _wide(self, a: Value, b: Any) -> Value:
         return b if isinstance(b, Value) else self.constant(b, a.dtype)
 
-    def add(self, a: Value, b: Any) -> Value:
+    def add(self, a: Any, b: Any) -> Value:
+        a = a if isinstance(a, Value) else self.constant(a, b.dtype)
         return self.operation("fadd" if a.kind == "f" else "add", a, self._wide(a, b))
 
     def subtract(self, a: Any, b: Any) -> Value:
         a = a if isinstance(a, Value) else self.constant(a, b.dtype)
         return self.operation("fsub" if a.kind == "f" else "sub", a, self._wide(a, b))
 
-    def multiply(self, a: Value, b: Any) -> Value:
+    def multiply(self, a: Any, b: Any) -> Value:
+        a = a if isinstance(a, Value) else self.constant(a, b.dtype)
         return self.operation("fmul" if a.kind == "f" else "mul", a, self._wide(a, b))
 
-    def divide(self, a: Any, b: Value) -> Value:
+    def divide(self, a: Any, b: Any) -> Value:
         a = a if isinstance(a, Value) else self.constant(a, b.dtype)
-        return self.operation("fdiv", a, b)
+        return self.operation("fdiv", a, self._wide(a, b))
 
     def bitwise(self, name: str, a: Value, b: Any) -> Value:
         return self.operation(name, a, self._wide(a, b))

@@ -37,9 +37,8 @@ class Tuning(NamedTuple):
     block: int = 128  # vectors summed in one go; their sums are added in float64, or with compensation
     unroll: int = 4  # sums in progress
     column_sums: int = 8  # vectors of sums by column that stay in registers while rows go by
-    divided_from: int = (
-        4  # vectors of a row that are divided by one number, from which its reciprocal is worth computing
-    )
+    # divided_from: vectors of a row that are divided by one number, from which its reciprocal is worth computing
+    divided_from: int = 4
     jammed: int = 8  # rows written side by side: so many pages at once a processor fetches ahead of the stores
     jammed_from: int = 1 << 21  # bytes written by a nest: less stays in the cache nearest to it
     streamed_from: int = 1 << 24  # bytes written by such a nest, from which they go to memory past the caches
@@ -63,9 +62,8 @@ class Tuning(NamedTuple):
     heights: tuple[tuple[int, int], ...] = ((2, 6), (1, 10))
     twice: int = 16  # of so many rows one may be computed twice, to spare a kernel of another height
     written_out: int = 1 << 13  # multiplications of a matrix in a batch up to which its tiles stand in the code
-    written_rows: int = (
-        64  # matrices of one row each from which they do, and multiplications of one up to which fewer do
-    )
+    # written_rows: matrices of one row each from which they do, and multiplications of one up to which fewer do
+    written_rows: int = 64
     written_row: int = 1 << 6
     fetched_ahead: int = 8  # rows, while others are packed
     # Sums of so many products are added up one after the other, longer ones in blocks of it: so their rounding errors don't
@@ -86,9 +84,8 @@ class Tuning(NamedTuple):
     packed_from_if_short: int = 256
     packed_from_in_batch: int = 24
     short: int = 64
-    gathered_from: int = (
-        256  # k from which A is packed where its columns lie together: each row would touch so many lines
-    )
+    # gathered_from: k from which A is packed where its columns lie together: each row would touch so many lines
+    gathered_from: int = 256
     gathered: int = 96  # rows packed together
     # Who computes a product: our kernels where B is not too narrow, and not too large for what A's rows make of it once it is
     # packed, else a library: from so many rows on up to so many elements of B.
@@ -103,15 +100,13 @@ class Tuning(NamedTuple):
     library: Sizes = Sizes(1 << 15, 1 << 24, 128)
     deep_rows: int = 128  # as `rows` of ours, for deep products
     most_ranges: int = 16
-    packed_for_library: int = (
-        256  # rows from which packing the right matrix once is worth it, where several ranges read it
-    )
+    # packed_for_library: rows from which packing the right matrix once is worth it, where several ranges read it
+    packed_for_library: int = 256
     # Small matrices
     small_matrix: int = 16  # rows and columns: larger ones are LAPACK's,
     stacked_matrix: int = 32  # or in stacks of at least `small_stack`, where each lane takes one, larger than this
-    small_stack: int = (
-        8  # products in a batch, from which each lane takes one, if they have at most so many multiplications
-    )
+    # small_stack: products in a batch, from which each lane takes one, if they have at most so many multiplications
+    small_stack: int = 8
     small_product: int = 64
     most_unrolled: int = 900  # operations of an algorithm up to which it is written out; longer ones are loops
     # Fourier transforms
