@@ -11,12 +11,12 @@ import numpy as np
 
 from adjoint import tree
 from adjoint.dtypes import DType, float32, promote
-from adjoint.graph import NARROW, Node, get_mode
+from adjoint.graph import NARROW, Node
 from adjoint.hints import keyword_error
 from adjoint.primitives.core import cast, in_float32, is_narrow
 from adjoint.shapes import normalize_axis
 from adjoint.tensors.conversion import as_node, as_nodes
-from adjoint.tensors.located import MISTAKES, at_user, enter_scope, explained, leave_scope, scope_for
+from adjoint.tensors.located import MISTAKES, at_user, enter_scope, explained, leave_scope, recorded_as_before
 from adjoint.tensors.named import recorded, wrap
 from adjoint.tensors.pending import count_pending, force_array
 from adjoint.tensors.tensor import Tensor
@@ -46,17 +46,13 @@ def composites(name: str, function: Callable[..., list[Node]], *args: Any) -> li
 
 
 def _scoped(name: str, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    ready = getattr(function, "ready", None)
-    if ready is not None:  # all that is recorded is known from calls before
-        outer = get_mode()
-        found = ready(args, outer.grad)
-        if found is not None:
-            recipe, nodes = found
-            result = recipe.record(nodes, scope_for(outer, name, _getframe(3)), 0)
-            if not result.tracked:
-                count_pending(result)
-            return result
-    token = enter_scope(name, _getframe(3))
+    frame = _getframe(3)
+    known = recorded_as_before(name, function, args, frame)
+    if known is not None:
+        if not known.tracked:
+            count_pending(known)
+        return known
+    token = enter_scope(name, frame)
     try:
         # A dtype among the arguments is what the caller wants the result to have.
         if NARROW and is_narrow(args) and not any([isinstance(x, DType) for x in args]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar, overload
 
 from adjoint.dtypes import DType
 from adjoint.execution import evaluation_lock
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Named", "Shape", "own", "recorded", "tensors_are", "variable_of", "wrap"]
 
 Shape = tuple[int, ...]
+T = TypeVar("T")
 
 new = object.__new__
 
@@ -133,8 +134,16 @@ def wrap(node: Node, number: bool = False) -> Tensor:
     return tensor
 
 
-def recorded(node: Node, frame: FrameType) -> Tensor:
-    """A tensor for a node just recorded, with the line that asked for it."""
+@overload
+def recorded(node: Node, frame: FrameType) -> Tensor: ...
+
+
+@overload
+def recorded(node: Node, frame: FrameType, kind: type[T]) -> T: ...
+
+
+def recorded(node: Node, frame: FrameType, kind: Any = None) -> Any:
+    """A tensor for a node just recorded, with the line that asked for it; of a class of its own where one is given."""
     site = node.site
     if site is None:  # what `give_site` does most often
         node.site = frame.f_code
@@ -143,7 +152,7 @@ def recorded(node: Node, frame: FrameType) -> Tensor:
         give_site(node, frame)
     if not node.tracked and type(node.type) is not tuple:
         count_pending(node)
-    tensor: Tensor = new(Tensor)
+    tensor = new(Tensor if kind is None else kind)
     tensor.node = node
     return tensor
 

@@ -19,12 +19,13 @@ from adjoint.primitives import elementwise
 from adjoint.primitives.core import cast, is_scalar, ops
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.located import MISTAKES, at_user, explained
+from adjoint.tensors.named import recorded
 from adjoint.tensors.operators import power
 from adjoint.unknown import Unknown
 
 from ._errors import as_pytorchs
 from ._names import FUNCTIONS, METHODS, make_in_place, recorded_at_user
-from ._tensor import Core, Tensor, wrapped
+from ._tensor import Core, Tensor
 
 __all__ = ["aligned", "binary_node", "combined", "operand"]
 
@@ -256,7 +257,7 @@ def operator(name: str, f: Callable[[Any, Any], Node], reflected: bool) -> Calla
         if isinstance(other, Core):
             b: Any = other.node
             if a.type is b.type and a.type.computes and plain is not None:
-                return wrapped(plain(b, a) if reflected else plain(a, b), _getframe(1))
+                return recorded(plain(b, a) if reflected else plain(a, b), _getframe(1), Tensor)
             if a.type.dtype is not b.type.dtype:
                 if f is divide:
                     a, b = as_floating(a, b)
@@ -265,7 +266,7 @@ def operator(name: str, f: Callable[[Any, Any], Node], reflected: bool) -> Calla
         elif type(other) is float or type(other) is int:
             b = other
             if type(other) is float and a.type.computes and plain is not None:
-                return wrapped(plain(b, a) if reflected else plain(a, b), _getframe(1))
+                return recorded(plain(b, a) if reflected else plain(a, b), _getframe(1), Tensor)
         elif isinstance(other, np.ndarray) or is_scalar(other) or type(other) is Unknown:
             a, b = aligned(a, operand(other))
         else:
@@ -277,7 +278,7 @@ def operator(name: str, f: Callable[[Any, Any], Node], reflected: bool) -> Calla
             return special(self, np.asarray(other % 2**64, np.uint64).astype(kind.dtype).item())
         except MISTAKES as error:
             raise as_pytorchs(explained(error, name, a, b)) from None
-        return wrapped(node, _getframe(1))
+        return recorded(node, _getframe(1), Tensor)
 
     return special
 
@@ -334,7 +335,7 @@ Tensor.__hash__ = object.__hash__  # type: ignore[method-assign,assignment]
 def _unary(name: str, f: Callable[[Node], Node]) -> Callable[[Any], Tensor]:
     def special(self: Tensor) -> Tensor:
         try:
-            return wrapped(f(self.node), _getframe(1))
+            return recorded(f(self.node), _getframe(1), Tensor)
         except MISTAKES as error:
             raise as_pytorchs(explained(error, name, self.node)) from None
 
@@ -470,7 +471,7 @@ def _function_of_two(name: str, f: Callable[[Any, Any], Node]) -> Callable[..., 
 
 
 def _of(node: Node) -> Tensor:
-    return wrapped(node, _getframe(1))
+    return recorded(node, _getframe(1), Tensor)
 
 
 for _name, _f in TWO.items():

@@ -8,18 +8,16 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from sys import _getframe
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adjoint import tensors, tree
-from adjoint.graph import Node, Scope, Variable, get_mode
+from adjoint.graph import Node, Variable, get_mode
 from adjoint.primitives.core import LEAF, VERSION, cast, is_scalar, marker, ops, stop_gradient
 from adjoint.tensors.conversion import as_node, dtype_of
-from adjoint.tensors.located import at_user, give_site
-from adjoint.tensors.named import new, variable_of
-from adjoint.tensors.pending import count_pending
+from adjoint.tensors.located import at_user
+from adjoint.tensors.named import new, recorded, variable_of
 from adjoint.tensors.tensor import Number
 from adjoint.tensors.text import made_by
 
@@ -42,7 +40,6 @@ __all__ = [
     "as_torch",
     "node_of",
     "torch_tensor",
-    "wrapped",
 ]
 
 Core = tensors.Tensor
@@ -156,7 +153,7 @@ class Tensor(Core):
 
     def clone(self, *, memory_format: Any = None) -> Tensor:
         """The same value as a tensor of its own, differentiated through."""
-        return wrapped(marker(self.node), _getframe(1))
+        return recorded(marker(self.node), _getframe(1), Tensor)
 
     def backward(
         self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
@@ -332,21 +329,6 @@ def _cut(x: Tensor) -> Tensor:
 # Making tensors -----------------------------------------------------------------------------------------------------------
 
 
-def wrapped(node: Node, frame: FrameType) -> Tensor:
-    """A tensor for a node just recorded, with the line that asked for it."""
-    site = node.site
-    if site is None:  # what `give_site` does most often
-        node.site = frame.f_code
-        node.offset = frame.f_lasti
-    elif type(site) is Scope:
-        give_site(node, frame)
-    if not node.tracked and type(node.type) is not tuple:
-        count_pending(node)
-    tensor = new(Tensor)
-    tensor.node = node
-    return tensor
-
-
 AS_PYTORCHS: dict[type, type] = {}  # the core's named tuples, and PyTorch's in their place
 
 
@@ -403,7 +385,7 @@ def torch_tensor(data: Any, dtype: Any = None) -> Tensor:
 def cast_tensor(x: Tensor, dtype: Any) -> Tensor:
     """A tensor as another dtype; itself if it has it."""
     kind = dtype_of(dtype)
-    return x if x.node.type.dtype is kind else wrapped(cast(x.node, kind), _getframe(1))
+    return x if x.node.type.dtype is kind else recorded(cast(x.node, kind), _getframe(1), Tensor)
 
 
 def _array_of(x: Any) -> Any:

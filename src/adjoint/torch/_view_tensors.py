@@ -18,7 +18,7 @@ from adjoint.primitives.custom import custom
 from adjoint.tensors.assignment import mapped, rebind
 from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.located import PACKAGE, at_user, give_site, user_frame
-from adjoint.tensors.named import new
+from adjoint.tensors.named import new, recorded
 from adjoint.tensors.pending import count_pending, force_selection
 
 from ._aliasing import (
@@ -37,7 +37,7 @@ from ._aliasing import (
 )
 from ._now import part_of
 from ._parts import memory, relaid
-from ._tensor import Core, Parameter, Tensor, as_torch, wrapped
+from ._tensor import Core, Parameter, Tensor, as_torch
 from ._writing import in_steps, ints, is_basic, nodes
 
 __all__ = ["View", "conjugated", "flat_view", "part", "permuted", "reshaping", "turn", "view_of"]
@@ -468,9 +468,8 @@ def _getitem(self: Any, index: Any) -> Tensor:
     if then is not None or is_basic(index):
         first = _getitem(self, index)
         return first if then is None else _getitem(first, then)
-    return wrapped(
-        mapped("index", indexing.getitem, self.node, nodes(index), force_selection), user_frame(2) or _getframe(1)
-    )
+    node = mapped("index", indexing.getitem, self.node, nodes(index), force_selection)
+    return recorded(node, user_frame(2) or _getframe(1), Tensor)
 
 
 def _bypassing(old: Node, value: Node) -> Node:

@@ -281,11 +281,11 @@ class NestPlan:
         """What goes to memory past the caches: nearly all that the nest does is write, and more than they keep until somebody
         reads it. So no line is read first only to be overwritten. Vectors must lie in whole lines."""
         nest, dtypes = self.nest, self.excerpt.dtypes
-        whole = [s for s in nest.stored if s not in nest.into and dtypes[s] in STREAMED]
-        found = [s for s in whole if self.lanes * BYTES[dtypes[s]] * 8 >= self.bits]
         written = size_of(nest.domain) * sum([BYTES[dtypes[slot]] for slot in nest.stored])
-        may = self.jammed and self.inner[-1].size % self.lanes == 0 and written >= self.tuning.streamed_from
-        return found if may else []
+        if not (self.jammed and self.inner[-1].size % self.lanes == 0 and written >= self.tuning.streamed_from):
+            return []
+        whole = [s for s in nest.stored if s not in nest.into and dtypes[s] in STREAMED]
+        return [s for s in whole if self.lanes * BYTES[dtypes[s]] * 8 >= self.bits]
 
     @property
     def time(self) -> float:

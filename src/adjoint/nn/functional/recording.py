@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from adjoint.graph import NARROW, Node, get_mode
+from adjoint.graph import NARROW, Node
 from adjoint.primitives.core import in_float32, is_narrow
 from adjoint.tensors import Tensor
 from adjoint.tensors.conversion import as_node
-from adjoint.tensors.located import MISTAKES, enter_scope, explained, leave_scope, scope_for
+from adjoint.tensors.located import MISTAKES, enter_scope, explained, leave_scope, recorded_as_before
 from adjoint.tensors.named import wrap
 from adjoint.tensors.pending import count_pending
 
@@ -36,13 +36,9 @@ class scope:
 
 def recorded(name: str, function: Callable[..., Node], *args: Any) -> Tensor:
     """The tensor of a function of nodes, called inside a scope of this name."""
-    ready = getattr(function, "ready", None)
-    if ready is not None:  # all that is recorded is known from calls before
-        outer = get_mode()
-        found = ready(args, outer.grad)
-        if found is not None:
-            recipe, nodes = found
-            return tensor_of(recipe.record(nodes, scope_for(outer, name, 2), 0))
+    known = recorded_as_before(name, function, args, 3)
+    if known is not None:
+        return tensor_of(known)
     token = enter_scope(name, 1)
     try:
         node = in_float32(function, args) if NARROW and is_narrow(args) else function(*args)
