@@ -70,9 +70,7 @@ class Pointer:
         self.set(start)
 
     def get(self) -> str:
-        to = self.e.fresh()
-        self.e.body.append(L.Get(to, self.slot, "ptr", 0))
-        return to
+        return self.e.made(L.Get, self.slot, "ptr", 0)
 
     def set(self, pointer: str) -> None:
         self.e.body.append(L.Set(self.slot, pointer, "ptr", 0))
@@ -299,9 +297,7 @@ class List:
 
     def at(self) -> str:
         """Where it is."""
-        to = self.e.fresh()
-        self.e.body.append(L.Get(to, self.slot, "i64", 0))
-        return to
+        return self.e.made(L.Get, self.slot, "i64", 0)
 
     def jump(self, to: str) -> None:
         """Go on elsewhere."""
@@ -332,8 +328,7 @@ class Counter:
 
     def next(self) -> str:
         """What it is; it is one more then."""
-        found = self.e.fresh()
-        self.e.body.append(L.Get(found, self.slot, "i64", 0))
+        found = self.e.made(L.Get, self.slot, "i64", 0)
         self.e.body.append(L.Set(self.slot, self.e.plus(found, 1), "i64", 0))
         return found
 
