@@ -432,8 +432,8 @@ KINDS: dict[str, tuple[Callable[[], list[ad.Tensor]], dict[str, Any], Any]] = {
     "numbers": (numbers, {}, Nest),
     "pieces": (gates, {}, Nest),
     "complex numbers": (complex_numbers, {}, Nest),
-    "matrices written out": (matrices, {"written_out": 10**6}, Matrices),
-    "matrices in loops": (matrices, {"written_out": 0}, Matrices),
+    "matrices written out": (matrices, {"most_unrolled": 10**6}, Matrices),
+    "matrices in loops": (matrices, {"most_unrolled": 0}, Matrices),
     "matrices in chunks": (matrices, {"chunk": 1}, Matrices),
 }
 
