@@ -163,9 +163,8 @@ def target() -> Target:
     found = _found.get(bits)
     if found is None:
         arm = llvm.triple().startswith(("aarch64", "arm64"))
-        wide, half = (
-            ("zen", "zen2") if llvm.has_feature("sse4a") else ("avx512", "avx2")
-        )  # which no other processors have
+        amd = llvm.has_feature("sse4a")  # which no other processors have
+        wide, half = ("zen", "zen2") if amd else ("avx512", "avx2")
         name = "neon" if arm else {512: wide, 256: half, 128: "sse"}[bits]
         tuning = TUNING[name]
         for changes in _changes:
