@@ -388,7 +388,7 @@ def _prepare(c: Canonical) -> Work:
     known = _cache.get(key)
     before, plan = (None, None) if known is None else known.last
     if known is not None and plan is not None and before == counts:
-        without_collector(_cache.met_again, key, known, c)
+        without_collector(_cache.met_again, key, known, c, tiers.backend != "numpy")
     else:
         wanted, keep = _computed(c, counts)
         met = known is not None and (tuple(wanted), keep) in known.plans

@@ -47,11 +47,11 @@ class PlanCache:
             self.graphs.move_to_end(key)
         return found
 
-    def met_again(self, key: Any, graph: Remembered, c: Canonical) -> None:
-        """Note that a graph was found by its key, and that its last plan is taken again."""
+    def met_again(self, key: Any, graph: Remembered, c: Canonical, native: bool) -> None:
+        """Note that a graph was found by its key, and its last plan taken again. `native` code may find it from now on."""
         graph.met += 1
         if graph.met % OFTEN == 0 and graph.recognizer is None and self.graphs.get(key) is graph:
-            graph.recognizer = recognizer(c)
+            graph.recognizer = recognizer(c, native)
             if graph.recognizer is not None:
                 found = self.often.setdefault(_kind(c.order[: c.roots], key), [])
                 if len(found) == MOST_ALIKE:

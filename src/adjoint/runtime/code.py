@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from adjoint.runtime import llvm, object_cache
 from adjoint.runtime.interrupts import Uninterrupted
-from adjoint.runtime.mapped import Mapped
+from adjoint.runtime.mapped import Mapped, mapped
 
 HEX = 32  # digits of a hash in a name
 
@@ -40,8 +40,15 @@ class Code:
 _loaded: weakref.WeakValueDictionary[str, Code] = weakref.WeakValueDictionary()
 
 
-def load(sources: list[Source]) -> list[Code]:
-    """The machine code of each source. Raises RuntimeError where LLVM rejects one."""
+def find(source: Source) -> list[Code]:
+    """The machine code of a source if it was compiled before, in a list; else an empty one. LLVM isn't loaded for it."""
+    with llvm.lock:
+        return [] if llvm.facts(loading=False) is None else load([source], compiling=False)
+
+
+def load(sources: list[Source], compiling: bool = True) -> list[Code]:
+    """The machine code of each source; of those alone that were compiled before, without `compiling`. Raises RuntimeError where
+    LLVM rejects one."""
     if not sources:
         return []
     with llvm.lock, Uninterrupted():
@@ -60,13 +67,13 @@ def load(sources: list[Source]) -> list[Code]:
         for place, members in modules.items():
             contents = object_cache.load(place)
             if contents is not None:
-                library = llvm.link(contents)
-                for symbol in members:
-                    found[symbol] = Code(library, symbol, missing.pop(symbol).names)
-        if missing:
+                library = llvm.link(contents) if compiling else mapped(contents)
+                if library is not None:
+                    found |= {symbol: Code(library, symbol, missing.pop(symbol).names) for symbol in members}
+        if missing and compiling:
             found |= _compiled(missing, ending)
         _loaded.update(found)
-        return [found[symbol] for symbol in symbols]
+        return [found[symbol] for symbol in symbols if symbol in found]
 
 
 def _compiled(sources: dict[str, Source], ending: str) -> dict[str, Code]:
