@@ -267,7 +267,7 @@ def test_training_goes_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
     recognised = steps(count)
     often = evaluation._cache.often
     assert any(graph.recognizer is not None and graph.met > OFTEN for graphs in often.values() for _, graph in graphs)
-    monkeypatch.setattr(evaluation._cache.__class__, "recognised", lambda self, c, *settings: None)
+    monkeypatch.setattr(evaluation._cache.__class__, "recognised", lambda self, c, *_: None)
     assert recognised == steps(count)
 
 

@@ -289,7 +289,7 @@ def _numbered(nodes: list[Node], remember: bool) -> tuple[Canonical, Work] | Non
         return None
     if remember:
         c = Canonical(roots, False)
-        known = _cache.recognised(c, tiers.deterministic)
+        known = _cache.recognised(c, tiers.backend != "numpy", tiers.deterministic)
         if known is not None:
             before, plan = known.last
             if not WATCHED and plan is not None and before == reference_counts(c.order):

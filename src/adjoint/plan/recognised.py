@@ -51,13 +51,25 @@ class Recognizer:
     """Recognises the graphs that have the structure of one. `credit` is what it has left of being of use. `parts` has, for the
     attributes of which a part is compared, what gives that part, and the part."""
 
-    __slots__ = ("credit", "edges", "entries", "held", "match", "parts", "structural")
+    __slots__ = ("credit", "edges", "entries", "expected", "held", "match", "parts", "roots", "structural")
 
-    def __init__(self, c: Canonical, expected: list[Expected], match: Callable[..., Any], held: Any) -> None:
-        self.match, self.held = match, held
+    def __init__(self, c: Canonical, expected: list[Expected], native: bool) -> None:
+        self.expected, self.roots = expected, c.roots
+        self.held: Any = None
+        if not native or not self.improve():
+            self.match = _written(expected, c.roots)
         self.entries, self.edges, self.structural = c.entries, c.edges, c.structural
         self.parts = [(e.op.key, e.op.key(e.attributes)) for e in expected if e.given]
         self.credit = CREDIT
+
+    def improve(self, compiling: bool = False) -> bool:
+        """Be native code, if there is some by now, or with `compiling` if there can be."""
+        if self.held is None:
+            recording = importlib.import_module("adjoint.runtime.recording")  # which a short program never needs
+            found = recording.matcher(self.expected, self.roots, compiling)
+            if found is not None:
+                self.match, self.held = found
+        return self.held is not None
 
     def recognises(self, c: Canonical) -> bool:
         """Whether a graph, of which the roots alone are numbered, has the structure; then its order is known, and the nodes note
@@ -89,12 +101,7 @@ def recognizer(c: Canonical, native: bool = True) -> Recognizer | None:
         if said is None:
             return None
         expected.append(said)
-    recording = (
-        importlib.import_module("adjoint.runtime.recording") if native else None
-    )  # which a short program never needs
-    found = None if recording is None else recording.matcher(expected, c.roots)
-    match, held = found or (_written(expected, c.roots), None)
-    return Recognizer(c, expected, match, held)
+    return Recognizer(c, expected, native)
 
 
 def _expected(node: Node, structural: bool, pulled: bool, edges: Iterator[int]) -> Expected | None:

@@ -1,4 +1,10 @@
-; Made from recording.c by `make native`; its SHA-256 is b0190e5479d80b451b70d5463d80c9165c1dc72ee71902519477e567a7c991fa
+; Made from recording.c by `make native`; its SHA-256 is a9e6112a40dcd3000f39ce459ce9a78612f5b45b5d4a7b30c28f66102749bde0
+define ptr @$filled() #0 {
+  %1 = alloca ptr, align 8
+  store volatile ptr inttoptr (i64 6547123219833032162 to ptr), ptr %1, align 8
+  %2 = load volatile ptr, ptr %1, align 8
+  ret ptr %2
+}
 define ptr @$match(ptr %0, ptr %1) #0 {
   %3 = alloca [5 x ptr], align 16
   %4 = getelementptr inbounds i8, ptr %0, i64 32
@@ -16,7 +22,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
 14:
   %15 = getelementptr inbounds i8, ptr %5, i64 48
   %16 = load ptr, ptr %15, align 8
-  %17 = getelementptr inbounds i8, ptr %5, i64 64
+  %17 = getelementptr inbounds i8, ptr %5, i64 80
   %18 = load ptr, ptr %17, align 8
    call void %16(ptr %18)
   %19 = load ptr, ptr %17, align 8
@@ -47,17 +53,17 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   %34 = load ptr, ptr %33, align 8
   %35 = load ptr, ptr %4, align 8
   %36 = getelementptr inbounds i8, ptr %0, i64 40
-  %37 = getelementptr inbounds i8, ptr %35, i64 128
-  %38 = getelementptr inbounds i8, ptr %35, i64 64
-  %39 = getelementptr inbounds i8, ptr %35, i64 88
-  %40 = getelementptr inbounds i8, ptr %35, i64 112
-  %41 = getelementptr inbounds i8, ptr %35, i64 120
-  %42 = getelementptr inbounds i8, ptr %35, i64 104
-  %43 = getelementptr inbounds i8, ptr %35, i64 80
-  %44 = getelementptr inbounds i8, ptr %35, i64 72
+  %37 = getelementptr inbounds i8, ptr %35, i64 160
+  %38 = getelementptr inbounds i8, ptr %35, i64 80
+  %39 = getelementptr inbounds i8, ptr %35, i64 120
+  %40 = getelementptr inbounds i8, ptr %35, i64 144
+  %41 = getelementptr inbounds i8, ptr %35, i64 152
+  %42 = getelementptr inbounds i8, ptr %35, i64 136
+  %43 = getelementptr inbounds i8, ptr %35, i64 112
+  %44 = getelementptr inbounds i8, ptr %35, i64 88
   %45 = getelementptr inbounds i8, ptr %35, i64 32
   %46 = getelementptr inbounds i8, ptr %35, i64 40
-  %47 = getelementptr inbounds i8, ptr %35, i64 96
+  %47 = getelementptr inbounds i8, ptr %35, i64 128
   %48 = getelementptr inbounds i8, ptr %35, i64 48
   br label %49
 
@@ -338,7 +344,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   %237 = phi i64 [ %224, %223 ], [ %186, %198 ], [ %50, %90 ], [ %50, %49 ], [ %50, %72 ], [ %50, %62 ], [ %50, %81 ], [ %50, %174 ], [ %50, %179 ]
   %238 = getelementptr inbounds i8, ptr %5, i64 48
   %239 = load ptr, ptr %238, align 8
-  %240 = getelementptr inbounds i8, ptr %5, i64 64
+  %240 = getelementptr inbounds i8, ptr %5, i64 80
   %241 = load ptr, ptr %240, align 8
    call void %239(ptr %241)
   %242 = load ptr, ptr %240, align 8
@@ -443,7 +449,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
 
 314:
   %315 = getelementptr inbounds i8, ptr %0, i64 40
-  %316 = getelementptr inbounds i8, ptr %308, i64 104
+  %316 = getelementptr inbounds i8, ptr %308, i64 136
   %317 = getelementptr inbounds i8, ptr %308, i64 16
   %318 = getelementptr inbounds i8, ptr %308, i64 48
   %319 = getelementptr inbounds i8, ptr %308, i64 24
@@ -560,7 +566,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
 
 401:
   %402 = getelementptr inbounds i8, ptr %0, i64 40
-  %403 = getelementptr inbounds i8, ptr %395, i64 104
+  %403 = getelementptr inbounds i8, ptr %395, i64 136
   %404 = getelementptr inbounds i8, ptr %395, i64 48
   %405 = getelementptr inbounds i8, ptr %395, i64 8
   br label %406
@@ -656,6 +662,114 @@ define ptr @$match(ptr %0, ptr %1) #0 {
 464:
   %465 = phi ptr [ %19, %14 ], [ %453, %451 ], [ %453, %457 ]
   ret ptr %465
+}
+define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
+  %5 = alloca ptr, align 8
+  store volatile ptr inttoptr (i64 6547123219833032162 to ptr), ptr %5, align 8
+  %6 = load volatile ptr, ptr %5, align 8
+  %7 = and i64 %2, 9223372036854775807
+  %8 = icmp ne ptr %3, null
+  %9 = add nsw i64 %7, -9
+  %10 = icmp ult i64 %9, -2
+  %11 = select i1 %8, i1 true, i1 %10
+  br i1 %11, label %12, label %18
+
+12:
+  %13 = getelementptr inbounds i8, ptr %6, i64 72
+  %14 = load ptr, ptr %13, align 8
+  %15 = getelementptr inbounds i8, ptr %6, i64 104
+  %16 = load ptr, ptr %15, align 8
+  %17 = call ptr %14(ptr %16, ptr %1, i64 %2, ptr %3)
+  br label %83
+
+18:
+  %19 = getelementptr inbounds i8, ptr %6, i64 64
+  %20 = load ptr, ptr %19, align 8
+  %21 = call ptr %20(ptr %0, i64 0)
+  %22 = icmp eq ptr %21, null
+  br i1 %22, label %83, label %23
+
+23:
+  %24 = icmp eq i64 %7, 8
+  %25 = getelementptr inbounds i8, ptr %1, i64 56
+  %26 = getelementptr inbounds i8, ptr %6, i64 80
+  %27 = select i1 %24, ptr %25, ptr %26
+  %28 = load ptr, ptr %27, align 8
+  %29 = getelementptr inbounds i8, ptr %6, i64 48
+  br label %76
+
+30:
+  %31 = load ptr, ptr %29, align 8
+   call void %31(ptr %28)
+  %32 = load ptr, ptr %29, align 8
+  %33 = getelementptr inbounds i8, ptr %6, i64 96
+  %34 = load ptr, ptr %33, align 8
+   call void %32(ptr %34)
+  %35 = getelementptr inbounds i8, ptr %6, i64 120
+  %36 = load i64, ptr %35, align 8
+  %37 = load ptr, ptr %1, align 8
+  %38 = getelementptr inbounds i8, ptr %21, i64 %36
+  store ptr %37, ptr %38, align 8
+  %39 = getelementptr inbounds i8, ptr %6, i64 128
+  %40 = load i64, ptr %39, align 8
+  %41 = getelementptr inbounds i8, ptr %1, i64 8
+  %42 = load ptr, ptr %41, align 8
+  %43 = getelementptr inbounds i8, ptr %21, i64 %40
+  store ptr %42, ptr %43, align 8
+  %44 = getelementptr inbounds i8, ptr %6, i64 136
+  %45 = load i64, ptr %44, align 8
+  %46 = getelementptr inbounds i8, ptr %1, i64 16
+  %47 = load ptr, ptr %46, align 8
+  %48 = getelementptr inbounds i8, ptr %21, i64 %45
+  store ptr %47, ptr %48, align 8
+  %49 = getelementptr inbounds i8, ptr %6, i64 144
+  %50 = load i64, ptr %49, align 8
+  %51 = getelementptr inbounds i8, ptr %1, i64 24
+  %52 = load ptr, ptr %51, align 8
+  %53 = getelementptr inbounds i8, ptr %21, i64 %50
+  store ptr %52, ptr %53, align 8
+  %54 = getelementptr inbounds i8, ptr %6, i64 168
+  %55 = load i64, ptr %54, align 8
+  %56 = getelementptr inbounds i8, ptr %1, i64 32
+  %57 = load ptr, ptr %56, align 8
+  %58 = getelementptr inbounds i8, ptr %21, i64 %55
+  store ptr %57, ptr %58, align 8
+  %59 = getelementptr inbounds i8, ptr %6, i64 176
+  %60 = load i64, ptr %59, align 8
+  %61 = getelementptr inbounds i8, ptr %1, i64 40
+  %62 = load ptr, ptr %61, align 8
+  %63 = getelementptr inbounds i8, ptr %21, i64 %60
+  store ptr %62, ptr %63, align 8
+  %64 = getelementptr inbounds i8, ptr %6, i64 152
+  %65 = load i64, ptr %64, align 8
+  %66 = getelementptr inbounds i8, ptr %1, i64 48
+  %67 = load ptr, ptr %66, align 8
+  %68 = getelementptr inbounds i8, ptr %21, i64 %65
+  store ptr %67, ptr %68, align 8
+  %69 = getelementptr inbounds i8, ptr %6, i64 160
+  %70 = load i64, ptr %69, align 8
+  %71 = getelementptr inbounds i8, ptr %21, i64 %70
+  store ptr %28, ptr %71, align 8
+  %72 = getelementptr inbounds i8, ptr %6, i64 184
+  %73 = load i64, ptr %72, align 8
+  %74 = load ptr, ptr %33, align 8
+  %75 = getelementptr inbounds i8, ptr %21, i64 %73
+  store ptr %74, ptr %75, align 8
+  br label %83
+
+76:
+  %77 = phi i64 [ 0, %23 ], [ %81, %76 ]
+  %78 = load ptr, ptr %29, align 8
+  %79 = getelementptr inbounds ptr, ptr %1, i64 %77
+  %80 = load ptr, ptr %79, align 8
+   call void %78(ptr %80)
+  %81 = add nuw nsw i64 %77, 1
+  %82 = icmp eq i64 %81, 7
+  br i1 %82, label %30, label %76
+
+83:
+  %84 = phi ptr [ %17, %12 ], [ %21, %30 ], [ null, %18 ]
+  ret ptr %84
 }
 define internal fastcc i32 @$are_different(ptr %0, ptr %1) #0 {
   %3 = getelementptr inbounds i8, ptr %1, i64 72

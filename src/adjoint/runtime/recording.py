@@ -1,4 +1,5 @@
-"""Native code that looks at Python's objects: whether a graph is one that was met before (see `plan.recognised`).
+"""Native code that makes Python's objects and looks at them: nodes, and whether a graph is one that was met before (see
+`plan.recognised`).
 
 It is `recording.c`, of which `recording.ll` is LLVM's text. It is there once it is in the cache or LLVM is loaded anyway; without
 it, and where Python's objects aren't as it has them, functions of Python's do the same.
@@ -24,9 +25,14 @@ __all__ = ["ASKED", "matcher"]
 # What is asked of a node's attributes, in the order in which `recording.c` numbers it (see `Expected`).
 ASKED = ("any", "none", "some", "same", "literal", "free")
 CONTENTS, SIZE, ITEMS = 32, 16, 24  # where `recording.c` looks in objects
-FIELDS = ("op", "inputs", "attributes", "type", "tracked", "value")
+FIELDS = ("op", "inputs", "attributes", "type", "tracked", "value", "site", "offset", "number")
 FUNCTIONS = ("PyList_New", "PyList_SetItem", "PyTuple_New", "PyTuple_SetItem", "PyObject_RichCompareBool", "PyFloat_AsDouble",
-             "Py_IncRef", "Py_DecRef")  # fmt: skip
+             "Py_IncRef", "Py_DecRef", "PyType_GenericAlloc", "PyObject_Vectorcall")  # fmt: skip
+CALLED_AT = 56  # where a class's class says at which place its classes have what is called
+OPEN, ZERO = (
+    0x5ADC0DE15ADC0DE2,
+    0,
+)  # the number in `recording.c` that becomes an address; that of a node without a place
 WIDTH = 11  # numbers that say what a node is
 
 
@@ -57,31 +63,74 @@ def _python() -> Any:
     places = _places()
     if places is None:
         return None
-    numbers = [*map(entries.function_of_c, FUNCTIONS), id(None), id(float), *places]
+    numbers = [*map(entries.function_of_c, FUNCTIONS), id(None), id(float), id(ZERO), id(_made), *places]
     return (ctypes.c_int64 * len(numbers))(*numbers)
+
+
+def _made(*arguments: Any, **keywords: Any) -> Node:
+    """A node, made as Python makes objects."""
+    node = Node.__new__(Node)
+    Node.__init__(node, *arguments, **keywords)
+    return node
 
 
 @functools.cache
 def _source() -> code.Source:
-    return code.Source(Path(__file__).with_suffix(".ll").read_text("utf-8"), frozenset(), ("match",))
+    text = Path(__file__).with_suffix(".ll").read_text("utf-8")
+    return code.Source(text, frozenset(), ("match", "make", "filled"), (OPEN, ctypes.addressof(_python())))
 
 
 _loaded: list[code.Code] = []
+_looked = [False]  # whether it isn't in the cache
 
 
-def _code() -> list[code.Code]:
-    """The machine code, if it can be had without loading LLVM."""
-    if not _loaded:
-        _loaded[:] = code.load([_source()]) if llvm.is_loaded() else code.find(_source())
+def _code(compiling: bool) -> list[code.Code]:
+    """The machine code, if it can be had without loading LLVM, or with `compiling`."""
+    if _loaded or (_looked[0] and not compiling and not llvm.is_loaded()):
+        return _loaded
+    _looked[0] = True
+    compiling = llvm.is_loaded() or (compiling and llvm.binding() is not None)
+    _loaded[:] = code.load([_source()]) if compiling else code.find(_source())
+    if _loaded:
+        _install(_loaded[0].addresses["make"], _loaded[0].addresses["filled"])
     return _loaded
 
 
-def matcher(nodes: Sequence[Expected], roots: int) -> tuple[Callable[[list[Node]], Any], Any] | None:
+def _install(make: int, filled: int) -> None:
+    """Let native code make nodes from now on: what Python calls first where a class is called, a field of the class. Only what is
+    as it is known to be is changed, and changed back if what is made isn't right."""
+    place = ctypes.c_ssize_t.from_address(id(type) + CALLED_AT).value
+    size: Any = type.__basicsize__
+    if not 0 < place <= size - 8 or ctypes.CFUNCTYPE(ctypes.c_void_p)(filled)() != ctypes.addressof(_python()):
+        return
+    called, *others = [ctypes.c_void_p.from_address(id(x) + place) for x in (Node, list, tuple, dict, type)]
+    if called.value is not None or not all([other.value for other in others]):  # those in C have something there
+        return
+    called.value = make
+    if not _is_right():
+        called.value = None
+    kept = (_loaded[0], _python(), _made)  # also while the interpreter ends, when finalizers may make nodes
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
+
+
+def _is_right() -> bool:
+    given = [object() for _ in range(8)]
+    call: Any = Node
+    made = [call(*given[:7]), call(*given), call(*given[:7], value=given[7])]
+    expected = [[*given[:7], None, 0], [*given, 0], [*given, 0]]
+    names = ("op", "inputs", "attributes", "type", "site", "offset", "tracked", "value", "number")
+    found = [[getattr(x, name) for name in names] for x in made]
+    return found == expected and {type(x) for x in made} == {Node}
+
+
+def matcher(
+    nodes: Sequence[Expected], roots: int, compiling: bool = False
+) -> tuple[Callable[[list[Node]], Any], Any] | None:
     """A function of a graph's roots: its nodes in order, leaves, free numbers, pullbacks and the attributes that are given back,
     each as a list, if the nodes are what is expected, else None; and what has to stay while it is called. None where there is no
-    native code for it."""
+    native code for it. With `compiling`, LLVM may be loaded for that."""
     python = _python()
-    found = [] if python is None else _code()
+    found = [] if python is None else _code(compiling)
     if not found or any([e.asked == "free" and e.number is not float for e in nodes]):
         return None
     table, edges = (ctypes.c_int64 * (WIDTH * len(nodes)))(), [k for e in nodes for k in e.edges or ()]
