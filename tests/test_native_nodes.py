@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import adjoint as ad
-from adjoint.graph import Node
+import random_graphs
+from adjoint.graph import SEARCHES, Node
 from adjoint.runtime import entries, llvm, recording
 
 pytest.importorskip("llvmlite")
@@ -84,6 +85,21 @@ def test_a_class_that_is_called_otherwise_stays_what_it_is(monkeypatch: pytest.M
 def test_python_without_such_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entries, "made", lambda *_: None)
     assert recording.matcher([], 0) is None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_found_below_is_what_python_finds(seed: int) -> None:
+    for tensor in random_graphs.drawn(seed):
+        for search in SEARCHES:
+            below = search.below(tensor.node)
+            assert below == search.walk(tensor.node) and type(search.below).__name__ == "builtin_function_or_method"
+    x, y = ad.variable([1.0, 2.0]), ad.variable([3.0, 4.0])
+    loss = ((x * y).sum() + ad.sin(x).sum()) * 2.0
+    (search,) = SEARCHES
+    before = sys.getrefcount(x.node), sys.getrefcount(loss.node)
+    for _ in range(100):
+        assert search.below(loss.node) == search.walk(loss.node) == [x.node, y.node]
+    assert (sys.getrefcount(x.node), sys.getrefcount(loss.node)) == before
 
 
 LATE = """

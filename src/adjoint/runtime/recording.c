@@ -23,8 +23,12 @@ struct python {
     void (*count)(object *);
     void (*drop)(object *);
     object *(*allocate)(object *, word);
+    object *(*set)(object *);
+    int (*has)(object *, object *);
+    int (*add)(object *, object *);
+    int (*append)(object *, object *);
     object *(*call)(object *, object *const *, uint64_t, object *);
-    object *none, *floating, *zero, *otherwise;
+    object *none, *yes, *floating, *zero, *otherwise;
     word kind, op, inputs, attributes, type, tracked, value, site, offset, place;
 };
 
@@ -191,6 +195,36 @@ object *match(object *self, object *roots) {
     }
     while (met > 0) p->drop(nodes[--met]);
     return result;
+}
+
+struct walk {
+    const struct python *python;
+    object *last;                  /* an operation beyond which the walk doesn't go */
+    word count;
+    object *ops[];
+};
+
+/* Those nodes of some operations that one depends on by tracked ones, itself among them, nearest first: a list. */
+object *below(object *self, object *root) {
+    const struct walk *w = (const struct walk *)((char *)self + CONTENTS);
+    const struct python *p = w->python;
+    object *found = p->list(0), *order = p->list(0), *seen = p->set(0);
+    int failed = !found || !order || !seen || p->add(seen, root) < 0 || p->append(order, root) < 0;
+    for (word i = 0; !failed && i < size(order); i++) {
+        object *node = ((object **)field(order, ITEMS))[i], *op = field(node, p->op), *inputs = field(node, p->inputs);
+        for (word k = 0; k < w->count && !failed; k++)
+            if (w->ops[k] == op) failed = p->append(found, node) < 0;
+        for (word k = 0; op != w->last && !failed && k < size(inputs); k++) {
+            object *x = field(inputs, ITEMS + 8 * k);
+            if (field(x, p->tracked) != p->yes) continue;
+            int has = p->has(seen, x);
+            failed = has < 0 || (!has && (p->add(seen, x) < 0 || p->append(order, x) < 0));
+        }
+    }
+    if (order) p->drop(order);
+    if (seen) p->drop(seen);
+    if (failed && found) p->drop(found);
+    return failed ? 0 : found;
 }
 
 static inline void set(object *x, word place, object *value) { *(object **)((char *)x + place) = value; }

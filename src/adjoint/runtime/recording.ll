@@ -1,4 +1,4 @@
-; Made from recording.c by `make native`; its SHA-256 is a9e6112a40dcd3000f39ce459ce9a78612f5b45b5d4a7b30c28f66102749bde0
+; Made from recording.c by `make native`; its SHA-256 is ab752be9185462cfa7f93ab93400f8ce83e3a5066fe1abe3701ac216970e143b
 define ptr @$filled() #0 {
   %1 = alloca ptr, align 8
   store volatile ptr inttoptr (i64 6547123219833032162 to ptr), ptr %1, align 8
@@ -22,7 +22,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
 14:
   %15 = getelementptr inbounds i8, ptr %5, i64 48
   %16 = load ptr, ptr %15, align 8
-  %17 = getelementptr inbounds i8, ptr %5, i64 80
+  %17 = getelementptr inbounds i8, ptr %5, i64 112
   %18 = load ptr, ptr %17, align 8
    call void %16(ptr %18)
   %19 = load ptr, ptr %17, align 8
@@ -53,17 +53,17 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   %34 = load ptr, ptr %33, align 8
   %35 = load ptr, ptr %4, align 8
   %36 = getelementptr inbounds i8, ptr %0, i64 40
-  %37 = getelementptr inbounds i8, ptr %35, i64 160
-  %38 = getelementptr inbounds i8, ptr %35, i64 80
-  %39 = getelementptr inbounds i8, ptr %35, i64 120
-  %40 = getelementptr inbounds i8, ptr %35, i64 144
-  %41 = getelementptr inbounds i8, ptr %35, i64 152
-  %42 = getelementptr inbounds i8, ptr %35, i64 136
-  %43 = getelementptr inbounds i8, ptr %35, i64 112
-  %44 = getelementptr inbounds i8, ptr %35, i64 88
+  %37 = getelementptr inbounds i8, ptr %35, i64 200
+  %38 = getelementptr inbounds i8, ptr %35, i64 112
+  %39 = getelementptr inbounds i8, ptr %35, i64 160
+  %40 = getelementptr inbounds i8, ptr %35, i64 184
+  %41 = getelementptr inbounds i8, ptr %35, i64 192
+  %42 = getelementptr inbounds i8, ptr %35, i64 176
+  %43 = getelementptr inbounds i8, ptr %35, i64 152
+  %44 = getelementptr inbounds i8, ptr %35, i64 128
   %45 = getelementptr inbounds i8, ptr %35, i64 32
   %46 = getelementptr inbounds i8, ptr %35, i64 40
-  %47 = getelementptr inbounds i8, ptr %35, i64 128
+  %47 = getelementptr inbounds i8, ptr %35, i64 168
   %48 = getelementptr inbounds i8, ptr %35, i64 48
   br label %49
 
@@ -344,7 +344,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   %237 = phi i64 [ %224, %223 ], [ %186, %198 ], [ %50, %90 ], [ %50, %49 ], [ %50, %72 ], [ %50, %62 ], [ %50, %81 ], [ %50, %174 ], [ %50, %179 ]
   %238 = getelementptr inbounds i8, ptr %5, i64 48
   %239 = load ptr, ptr %238, align 8
-  %240 = getelementptr inbounds i8, ptr %5, i64 80
+  %240 = getelementptr inbounds i8, ptr %5, i64 112
   %241 = load ptr, ptr %240, align 8
    call void %239(ptr %241)
   %242 = load ptr, ptr %240, align 8
@@ -449,7 +449,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
 
 314:
   %315 = getelementptr inbounds i8, ptr %0, i64 40
-  %316 = getelementptr inbounds i8, ptr %308, i64 136
+  %316 = getelementptr inbounds i8, ptr %308, i64 176
   %317 = getelementptr inbounds i8, ptr %308, i64 16
   %318 = getelementptr inbounds i8, ptr %308, i64 48
   %319 = getelementptr inbounds i8, ptr %308, i64 24
@@ -566,7 +566,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
 
 401:
   %402 = getelementptr inbounds i8, ptr %0, i64 40
-  %403 = getelementptr inbounds i8, ptr %395, i64 136
+  %403 = getelementptr inbounds i8, ptr %395, i64 176
   %404 = getelementptr inbounds i8, ptr %395, i64 48
   %405 = getelementptr inbounds i8, ptr %395, i64 8
   br label %406
@@ -663,6 +663,194 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   %465 = phi ptr [ %19, %14 ], [ %453, %451 ], [ %453, %457 ]
   ret ptr %465
 }
+define ptr @$below(ptr %0, ptr %1) #0 {
+  %3 = getelementptr inbounds i8, ptr %0, i64 32
+  %4 = load ptr, ptr %3, align 8
+  %5 = load ptr, ptr %4, align 8
+  %6 = call ptr %5(i64 0)
+  %7 = load ptr, ptr %4, align 8
+  %8 = call ptr %7(i64 0)
+  %9 = getelementptr inbounds i8, ptr %4, i64 72
+  %10 = load ptr, ptr %9, align 8
+  %11 = call ptr %10(ptr null)
+  %12 = icmp ne ptr %6, null
+  %13 = icmp ne ptr %8, null
+  %14 = select i1 %12, i1 %13, i1 false
+  %15 = icmp ne ptr %11, null
+  %16 = select i1 %14, i1 %15, i1 false
+  br i1 %16, label %17, label %44
+
+17:
+  %18 = getelementptr inbounds i8, ptr %4, i64 88
+  %19 = load ptr, ptr %18, align 8
+  %20 = call i32 %19(ptr %11, ptr %1)
+  %21 = icmp slt i32 %20, 0
+  br i1 %21, label %121, label %22
+
+22:
+  %23 = getelementptr inbounds i8, ptr %4, i64 96
+  %24 = load ptr, ptr %23, align 8
+  %25 = call i32 %24(ptr %8, ptr %1)
+  %26 = icmp slt i32 %25, 0
+  br i1 %26, label %121, label %27
+
+27:
+  %28 = getelementptr inbounds i8, ptr %8, i64 16
+  %29 = getelementptr inbounds i8, ptr %8, i64 24
+  %30 = getelementptr inbounds i8, ptr %4, i64 160
+  %31 = getelementptr inbounds i8, ptr %4, i64 168
+  %32 = getelementptr inbounds i8, ptr %0, i64 48
+  %33 = getelementptr inbounds i8, ptr %0, i64 56
+  %34 = getelementptr inbounds i8, ptr %4, i64 96
+  %35 = getelementptr inbounds i8, ptr %0, i64 40
+  %36 = getelementptr inbounds i8, ptr %4, i64 192
+  %37 = getelementptr inbounds i8, ptr %4, i64 120
+  %38 = getelementptr inbounds i8, ptr %4, i64 80
+  %39 = getelementptr inbounds i8, ptr %4, i64 88
+  br label %40
+
+40:
+  %41 = phi i64 [ 0, %27 ], [ %88, %86 ]
+  %42 = load i64, ptr %28, align 8
+  %43 = icmp slt i64 %41, %42
+  br i1 %43, label %45, label %121
+
+44:
+  br i1 %13, label %121, label %125
+
+45:
+  %46 = load ptr, ptr %29, align 8
+  %47 = getelementptr inbounds ptr, ptr %46, i64 %41
+  %48 = load ptr, ptr %47, align 8
+  %49 = load i64, ptr %30, align 8
+  %50 = getelementptr inbounds i8, ptr %48, i64 %49
+  %51 = load ptr, ptr %50, align 8
+  %52 = load i64, ptr %31, align 8
+  %53 = getelementptr inbounds i8, ptr %48, i64 %52
+  %54 = load ptr, ptr %53, align 8
+  %55 = load i64, ptr %32, align 8
+  %56 = icmp sgt i64 %55, 0
+  br i1 %56, label %64, label %57
+
+57:
+  %58 = phi i32 [ 0, %45 ], [ %77, %75 ]
+  %59 = getelementptr inbounds i8, ptr %54, i64 16
+  %60 = load ptr, ptr %35, align 8
+  %61 = icmp eq ptr %51, %60
+  %62 = icmp ne i32 %58, 0
+  %63 = select i1 %61, i1 true, i1 %62
+  br i1 %63, label %86, label %82
+
+64:
+  %65 = phi i64 [ %76, %75 ], [ %55, %45 ]
+  %66 = phi i64 [ %78, %75 ], [ 0, %45 ]
+  %67 = getelementptr inbounds ptr, ptr %33, i64 %66
+  %68 = load ptr, ptr %67, align 8
+  %69 = icmp eq ptr %68, %51
+  br i1 %69, label %70, label %75
+
+70:
+  %71 = load ptr, ptr %34, align 8
+  %72 = call i32 %71(ptr %6, ptr %48)
+  %73 = lshr i32 %72, 31
+  %74 = load i64, ptr %32, align 8
+  br label %75
+
+75:
+  %76 = phi i64 [ %74, %70 ], [ %65, %64 ]
+  %77 = phi i32 [ %73, %70 ], [ 0, %64 ]
+  %78 = add nuw nsw i64 %66, 1
+  %79 = icmp slt i64 %78, %76
+  %80 = icmp eq i32 %77, 0
+  %81 = select i1 %79, i1 %80, i1 false
+  br i1 %81, label %64, label %57
+
+82:
+  %83 = phi i64 [ %116, %114 ], [ 0, %57 ]
+  %84 = load i64, ptr %59, align 8
+  %85 = icmp slt i64 %83, %84
+  br i1 %85, label %90, label %86
+
+86:
+  %87 = phi i32 [ %58, %57 ], [ %115, %114 ], [ 0, %82 ]
+  %88 = add nuw nsw i64 %41, 1
+  %89 = icmp eq i32 %87, 0
+  br i1 %89, label %40, label %44
+
+90:
+  %91 = shl nsw i64 %83, 3
+  %92 = getelementptr inbounds i8, ptr %54, i64 %91
+  %93 = getelementptr inbounds i8, ptr %92, i64 24
+  %94 = load ptr, ptr %93, align 8
+  %95 = load i64, ptr %36, align 8
+  %96 = getelementptr inbounds i8, ptr %94, i64 %95
+  %97 = load ptr, ptr %96, align 8
+  %98 = load ptr, ptr %37, align 8
+  %99 = icmp eq ptr %97, %98
+  br i1 %99, label %100, label %114
+
+100:
+  %101 = load ptr, ptr %38, align 8
+  %102 = call i32 %101(ptr %11, ptr %94)
+  %103 = icmp slt i32 %102, 0
+  br i1 %103, label %44, label %104
+
+104:
+  %105 = icmp eq i32 %102, 0
+  br i1 %105, label %106, label %114
+
+106:
+  %107 = load ptr, ptr %39, align 8
+  %108 = call i32 %107(ptr %11, ptr %94)
+  %109 = icmp slt i32 %108, 0
+  br i1 %109, label %44, label %110
+
+110:
+  %111 = load ptr, ptr %34, align 8
+  %112 = call i32 %111(ptr %8, ptr %94)
+  %113 = lshr i32 %112, 31
+  br label %114
+
+114:
+  %115 = phi i32 [ 0, %90 ], [ %113, %110 ], [ 0, %104 ]
+  %116 = add nuw nsw i64 %83, 1
+  %117 = load ptr, ptr %35, align 8
+  %118 = icmp eq ptr %51, %117
+  %119 = icmp ne i32 %115, 0
+  %120 = select i1 %118, i1 true, i1 %119
+  br i1 %120, label %86, label %82
+
+121:
+  %122 = phi i1 [ true, %44 ], [ true, %17 ], [ true, %22 ], [ false, %40 ]
+  %123 = getelementptr inbounds i8, ptr %4, i64 56
+  %124 = load ptr, ptr %123, align 8
+   call void %124(ptr %8)
+  br label %125
+
+125:
+  %126 = phi i1 [ %122, %121 ], [ true, %44 ]
+  br i1 %15, label %127, label %130
+
+127:
+  %128 = getelementptr inbounds i8, ptr %4, i64 56
+  %129 = load ptr, ptr %128, align 8
+   call void %129(ptr %11)
+  br label %130
+
+130:
+  %131 = and i1 %12, %126
+  br i1 %131, label %132, label %135
+
+132:
+  %133 = getelementptr inbounds i8, ptr %4, i64 56
+  %134 = load ptr, ptr %133, align 8
+   call void %134(ptr %6)
+  br label %135
+
+135:
+  %136 = select i1 %126, ptr null, ptr %6
+  ret ptr %136
+}
 define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
   %5 = alloca ptr, align 8
   store volatile ptr inttoptr (i64 6547123219833032162 to ptr), ptr %5, align 8
@@ -675,9 +863,9 @@ define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
   br i1 %11, label %12, label %18
 
 12:
-  %13 = getelementptr inbounds i8, ptr %6, i64 72
+  %13 = getelementptr inbounds i8, ptr %6, i64 104
   %14 = load ptr, ptr %13, align 8
-  %15 = getelementptr inbounds i8, ptr %6, i64 104
+  %15 = getelementptr inbounds i8, ptr %6, i64 144
   %16 = load ptr, ptr %15, align 8
   %17 = call ptr %14(ptr %16, ptr %1, i64 %2, ptr %3)
   br label %83
@@ -692,7 +880,7 @@ define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
 23:
   %24 = icmp eq i64 %7, 8
   %25 = getelementptr inbounds i8, ptr %1, i64 56
-  %26 = getelementptr inbounds i8, ptr %6, i64 80
+  %26 = getelementptr inbounds i8, ptr %6, i64 112
   %27 = select i1 %24, ptr %25, ptr %26
   %28 = load ptr, ptr %27, align 8
   %29 = getelementptr inbounds i8, ptr %6, i64 48
@@ -702,55 +890,55 @@ define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
   %31 = load ptr, ptr %29, align 8
    call void %31(ptr %28)
   %32 = load ptr, ptr %29, align 8
-  %33 = getelementptr inbounds i8, ptr %6, i64 96
+  %33 = getelementptr inbounds i8, ptr %6, i64 136
   %34 = load ptr, ptr %33, align 8
    call void %32(ptr %34)
-  %35 = getelementptr inbounds i8, ptr %6, i64 120
+  %35 = getelementptr inbounds i8, ptr %6, i64 160
   %36 = load i64, ptr %35, align 8
   %37 = load ptr, ptr %1, align 8
   %38 = getelementptr inbounds i8, ptr %21, i64 %36
   store ptr %37, ptr %38, align 8
-  %39 = getelementptr inbounds i8, ptr %6, i64 128
+  %39 = getelementptr inbounds i8, ptr %6, i64 168
   %40 = load i64, ptr %39, align 8
   %41 = getelementptr inbounds i8, ptr %1, i64 8
   %42 = load ptr, ptr %41, align 8
   %43 = getelementptr inbounds i8, ptr %21, i64 %40
   store ptr %42, ptr %43, align 8
-  %44 = getelementptr inbounds i8, ptr %6, i64 136
+  %44 = getelementptr inbounds i8, ptr %6, i64 176
   %45 = load i64, ptr %44, align 8
   %46 = getelementptr inbounds i8, ptr %1, i64 16
   %47 = load ptr, ptr %46, align 8
   %48 = getelementptr inbounds i8, ptr %21, i64 %45
   store ptr %47, ptr %48, align 8
-  %49 = getelementptr inbounds i8, ptr %6, i64 144
+  %49 = getelementptr inbounds i8, ptr %6, i64 184
   %50 = load i64, ptr %49, align 8
   %51 = getelementptr inbounds i8, ptr %1, i64 24
   %52 = load ptr, ptr %51, align 8
   %53 = getelementptr inbounds i8, ptr %21, i64 %50
   store ptr %52, ptr %53, align 8
-  %54 = getelementptr inbounds i8, ptr %6, i64 168
+  %54 = getelementptr inbounds i8, ptr %6, i64 208
   %55 = load i64, ptr %54, align 8
   %56 = getelementptr inbounds i8, ptr %1, i64 32
   %57 = load ptr, ptr %56, align 8
   %58 = getelementptr inbounds i8, ptr %21, i64 %55
   store ptr %57, ptr %58, align 8
-  %59 = getelementptr inbounds i8, ptr %6, i64 176
+  %59 = getelementptr inbounds i8, ptr %6, i64 216
   %60 = load i64, ptr %59, align 8
   %61 = getelementptr inbounds i8, ptr %1, i64 40
   %62 = load ptr, ptr %61, align 8
   %63 = getelementptr inbounds i8, ptr %21, i64 %60
   store ptr %62, ptr %63, align 8
-  %64 = getelementptr inbounds i8, ptr %6, i64 152
+  %64 = getelementptr inbounds i8, ptr %6, i64 192
   %65 = load i64, ptr %64, align 8
   %66 = getelementptr inbounds i8, ptr %1, i64 48
   %67 = load ptr, ptr %66, align 8
   %68 = getelementptr inbounds i8, ptr %21, i64 %65
   store ptr %67, ptr %68, align 8
-  %69 = getelementptr inbounds i8, ptr %6, i64 160
+  %69 = getelementptr inbounds i8, ptr %6, i64 200
   %70 = load i64, ptr %69, align 8
   %71 = getelementptr inbounds i8, ptr %21, i64 %70
   store ptr %28, ptr %71, align 8
-  %72 = getelementptr inbounds i8, ptr %6, i64 184
+  %72 = getelementptr inbounds i8, ptr %6, i64 224
   %73 = load i64, ptr %72, align 8
   %74 = load ptr, ptr %33, align 8
   %75 = getelementptr inbounds i8, ptr %21, i64 %73

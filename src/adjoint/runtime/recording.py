@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adjoint.graph import Node
+from adjoint.graph import SEARCHES, Node, Search
 from adjoint.runtime import code, entries, llvm
 from adjoint.runtime.memory import LAYOUT
 
@@ -27,12 +27,11 @@ ASKED = ("any", "none", "some", "same", "literal", "free")
 CONTENTS, SIZE, ITEMS = 32, 16, 24  # where `recording.c` looks in objects
 FIELDS = ("op", "inputs", "attributes", "type", "tracked", "value", "site", "offset", "number")
 FUNCTIONS = ("PyList_New", "PyList_SetItem", "PyTuple_New", "PyTuple_SetItem", "PyObject_RichCompareBool", "PyFloat_AsDouble",
-             "Py_IncRef", "Py_DecRef", "PyType_GenericAlloc", "PyObject_Vectorcall")  # fmt: skip
+             "Py_IncRef", "Py_DecRef", "PyType_GenericAlloc", "PySet_New", "PySet_Contains", "PySet_Add", "PyList_Append",
+             "PyObject_Vectorcall")  # fmt: skip
 CALLED_AT = 56  # where a class's class says at which place its classes have what is called
-OPEN, ZERO = (
-    0x5ADC0DE15ADC0DE2,
-    0,
-)  # the number in `recording.c` that becomes an address; that of a node without a place
+OPEN = 0x5ADC0DE15ADC0DE2  # the number in `recording.c` that becomes an address
+ZERO = 0  # the number of a node without a place
 WIDTH = 11  # numbers that say what a node is
 
 
@@ -63,7 +62,7 @@ def _python() -> Any:
     places = _places()
     if places is None:
         return None
-    numbers = [*map(entries.function_of_c, FUNCTIONS), id(None), id(float), id(ZERO), id(_made), *places]
+    numbers = [*map(entries.function_of_c, FUNCTIONS), id(None), id(True), id(float), id(ZERO), id(_made), *places]
     return (ctypes.c_int64 * len(numbers))(*numbers)
 
 
@@ -77,7 +76,7 @@ def _made(*arguments: Any, **keywords: Any) -> Node:
 @functools.cache
 def _source() -> code.Source:
     text = Path(__file__).with_suffix(".ll").read_text("utf-8")
-    return code.Source(text, frozenset(), ("match", "make", "filled"), (OPEN, ctypes.addressof(_python())))
+    return code.Source(text, frozenset(), ("match", "make", "below", "filled"), (OPEN, ctypes.addressof(_python())))
 
 
 _loaded: list[code.Code] = []
@@ -92,8 +91,18 @@ def _code(compiling: bool) -> list[code.Code]:
     compiling = llvm.is_loaded() or (compiling and llvm.binding() is not None)
     _loaded[:] = code.load([_source()]) if compiling else code.find(_source())
     if _loaded:
-        _install(_loaded[0].addresses["make"], _loaded[0].addresses["filled"])
+        addresses = _loaded[0].addresses
+        _install(addresses["make"], addresses["filled"])
+        for search in SEARCHES:
+            _improve(search, addresses["below"])
     return _loaded
+
+
+def _improve(search: Search, below: int) -> None:
+    """Let native code search from now on."""
+    ops = [id(op) for op in search.ops]
+    function = entries.made("below", below, [ctypes.addressof(_python()), id(search.last), len(ops), *ops], True)
+    search.below = function or search.below
 
 
 def _install(make: int, filled: int) -> None:
