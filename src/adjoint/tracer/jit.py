@@ -168,8 +168,9 @@ class Jitted:
     @property
     def _remade(self) -> Any:
         """What makes such a function of another one; it has traced nothing yet."""
-        static = [[x for x in self.static if type(x) is kind] for kind in (int, str)]
-        return functools.partial(jit, static_argnums=static[0], static_argnames=static[1], check=self.check)
+        positions = [x for x in self.static if isinstance(x, int)]
+        names = [x for x in self.static if isinstance(x, str)]
+        return functools.partial(jit, static_argnums=positions, static_argnames=names, check=self.check)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         way = self._way

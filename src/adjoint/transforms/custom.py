@@ -295,7 +295,8 @@ class _Custom:
                 f"{nondiff_argnums!r}{at_user()}"
             )
         self.fixed = tuple(sorted(set(fixed)))
-        functools.update_wrapper(self, function)
+        wrapped: Any = self
+        functools.update_wrapper(wrapped, function)
 
     def __getattr__(self, name: str) -> Any:
         raise attribute_error(type(self).__name__, self, name)
