@@ -1,9 +1,15 @@
 """What programs written for PyTorch's first releases say, and what they ask of devices that aren't there."""
 
+import argparse
+import dataclasses
+
 import numpy as np
 import pytest
+from adjoint.torch.optim.optimizer import Optimizer, required
 
 import adjoint.torch as torch
+from adjoint.interop import load_with_metadata
+from adjoint.interop import save as save_tensors
 
 
 def test_a_size_is_a_shape_and_any_other_sequence_is_data():
@@ -89,3 +95,107 @@ def test_a_name_for_a_profile_that_nobody_takes():
 
     with torch.autograd.profiler.record_function("label"):
         assert double(torch.ones(1)).item() == 2.0
+
+
+@pytest.mark.parametrize(("older", "now"), [
+    (lambda x, a, b: x.add_(2, a), lambda x, a, b: x.add_(a, alpha=2)),
+    (lambda x, a, b: torch.add(x, 2, a), lambda x, a, b: x + 2 * a),
+    (lambda x, a, b: x.sub(2, a), lambda x, a, b: x - 2 * a),
+    (lambda x, a, b: x.addcmul_(0.5, a, b), lambda x, a, b: x + 0.5 * a * b),
+    (lambda x, a, b: torch.addcdiv(x, -0.5, a, b), lambda x, a, b: x - 0.5 * a / b),
+    (lambda x, a, b: x.addmm_(0.5, 3, a, b), lambda x, a, b: 0.5 * x + 3 * a @ b),
+    (lambda x, a, b: x.addmm(0.5, a, b), lambda x, a, b: 0.5 * x + a @ b),
+    (lambda x, a, b: x[None].baddbmm(2, 3, a[None], b[None])[0], lambda x, a, b: 2 * x + 3 * a @ b),
+])  # fmt: skip
+def test_numbers_between_tensors(older, now):
+    x, a, b = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[5.0, 1.0], [2.0, 3.0]]), torch.full((2, 2), 4.0)
+    assert torch.allclose(older(x.clone(), a, b), now(x.clone(), a, b))
+    for wrong in (
+        lambda: x.add(1, 2),
+        lambda: x.add(1, 2, a),
+        lambda: x.addcmul(1, 2, a, b),
+        lambda: x.addmm(1, 2, 3, a, b),
+    ):
+        with pytest.raises(TypeError):
+            wrong()
+
+
+def test_an_optimizer_as_they_used_to_be_written():
+    class Decaying(Optimizer):
+        def __init__(self, params, lr=required, beta=0.9):
+            super().__init__(params, {"lr": lr, "beta": beta})
+
+        def step(self, closure=None):
+            for group in self.param_groups:
+                for p in group["params"]:
+                    state = self.state[p]
+                    if len(state) == 0:
+                        state["mean"] = p.data.new(p.size()).zero_()
+                    state["mean"].mul_(group["beta"]).add_(1 - group["beta"], p.grad.data)
+                    p.data.add_(-group["lr"], state["mean"])
+
+    w = torch.nn.Parameter(torch.tensor([1.0, -2.0]))
+    with pytest.raises(ValueError, match="a value of lr"):
+        Decaying([w])
+    optimizer = Decaying([w], lr=0.5)
+    for _ in range(2):
+        optimizer.zero_grad()
+        (w**2).sum().backward()
+        with pytest.warns(FutureWarning, match="clip_grad_norm_"):
+            torch.nn.utils.clip_grad_norm([w], 1e9)
+        optimizer.step()
+    # means 0.1 g, then 0.09 g + 0.1 g' with g = 2 w
+    first = 1 - 0.5 * 0.2
+    assert torch.allclose(w, torch.tensor([1.0, -2.0]) * (first - 0.5 * (0.18 + 0.2 * first)))
+
+
+@dataclasses.dataclass
+class Config:
+    width: int
+    weights: object = None
+
+
+@dataclasses.dataclass(slots=True, frozen=True)
+class Slotted:
+    rate: float
+
+
+def test_settings_are_saved_with_a_checkpoint(tmp_path):
+    x = torch.ones(2)
+    saved = {
+        "config": Config(3, {"x": x}),
+        "rate": Slotted(0.5),
+        "args": argparse.Namespace(a=[1], dtype=torch.float32),
+        "x": x,
+    }
+    torch.save(saved, tmp_path / "a.pt")
+    found = torch.load(tmp_path / "a.pt", weights_only=False)
+    assert found["rate"] == Slotted(0.5) and found["args"] == saved["args"] and type(found["config"]) is Config
+    assert (
+        found["config"].width == 3 and found["config"].weights["x"] is found["x"] and found["x"].tolist() == [1.0, 1.0]
+    )
+    with pytest.raises(RuntimeError, match="weights_only=False"):
+        torch.load(tmp_path / "a.pt", weights_only=True)
+    for wrong in (object(), Closing()):
+        with pytest.raises(TypeError, match="pickle"):
+            torch.save({"a": wrong}, tmp_path / "b.pt")
+    with pytest.raises(RuntimeError, match="adjoint computes on the CPU"):
+        torch.load(tmp_path / "a.pt", map_location="cuda")
+    torch.save(torch.device("cuda:1"), tmp_path / "c.pt")
+    assert torch.load(tmp_path / "c.pt") == torch.device("cuda", 1)
+
+
+@dataclasses.dataclass
+class Closing:
+    def __del__(self):
+        pass
+
+
+def test_a_file_makes_no_object_that_is_more_than_its_attributes(tmp_path):
+    torch.save(Config(1), tmp_path / "a.pt")
+    for name in (f"{Config.__module__}:Closing", "builtins:object"):
+        tensors, metadata = load_with_metadata(tmp_path / "a.pt")
+        changed = {k: v.replace(f"{Config.__module__}:Config", name) for k, v in metadata.items()}
+        save_tensors(tmp_path / "b.pt", tensors, metadata=changed)
+        with pytest.raises(RuntimeError, match="neither a dataclass nor a namespace"):
+            torch.load(tmp_path / "b.pt")

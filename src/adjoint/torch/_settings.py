@@ -318,13 +318,14 @@ SETTINGS: dict[str, Any] = {
     "backends": Namespace(
         "torch.backends",
         cuda=Namespace("torch.backends.cuda", matmul=SimpleNamespace(allow_tf32=False), is_built=never),
-        cudnn=Namespace("torch.backends.cudnn", benchmark=False, deterministic=False, enabled=False, allow_tf32=False, is_available=never),  # noqa: E501
+        cudnn=Namespace("torch.backends.cudnn", benchmark=False, deterministic=False, enabled=False, allow_tf32=False, is_available=never, version=nothing),  # noqa: E501
         mps=Namespace("torch.backends.mps", is_available=never, is_built=never),
         mkldnn=Namespace("torch.backends.mkldnn", is_available=never, enabled=False),
     ),
     "onnx": Namespace("torch.onnx", export=_refuse_export, is_in_onnx_export=never),
     "random": Namespace("torch.random", manual_seed=default_generator.manual_seed, fork_rng=fork_rng, seed=default_generator.seed,
-                         initial_seed=default_generator.initial_seed),
+                         initial_seed=default_generator.initial_seed, get_rng_state=default_generator.get_state,
+                         set_rng_state=lambda new_state: default_generator.set_state(new_state) and None),
     "version": SimpleNamespace(cuda=None, hip=None, git_version="", __version__="2.13.0"),
     "jit": Namespace("torch.jit", script=lambda f, *a, **k: f, ignore=lambda f, *a, **k: f, export=lambda f: f, unused=lambda f: f),  # noqa: E501
 }  # fmt: skip
