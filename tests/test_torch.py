@@ -247,7 +247,7 @@ def test_unknown_names_and_devices_are_errors_that_name_a_way_out():
     with pytest.raises(AttributeError, match=r"torch\.nn\.Linear"):
         nn.Linaer
     for ask in (lambda: torch.zeros(1, device="cuda"), lambda: torch.zeros(1).cuda(), lambda: nn.Linear(1, 1).to("cuda"),
-                lambda: torch.device("mps"), lambda: torch.zeros(1).to("cuda:0")):  # fmt: skip
+                torch.device("mps").__enter__, lambda: torch.zeros(1).to("cuda:0")):  # fmt: skip
         with pytest.raises(RuntimeError, match="adjoint computes on the CPU"):
             ask()
     assert not torch.cuda.is_available() and not torch.backends.mps.is_available()
