@@ -17,26 +17,27 @@ LONGEST = 1 << 12  # elements of a row, of which each has its number in a consta
 
 
 def first_extreme(s: Simplifier, step: Step) -> int | None:
-    """The place of the largest or smallest element along the last axis is the least of the places that hold it, or hold NaN:
-    the extreme is NaN then, and equal to nothing."""
+    """The place of the largest or smallest element along an axis is the least of the places that hold it, or hold NaN: the
+    extreme is NaN then, and equal to nothing. NumPy goes along another axis than the last element by element."""
     (x,) = step.inputs
     type_ = s.types[x]
     axis, shape = step.attributes, type_.shape
-    if x in s.single or axis != len(shape) - 1 or type_.dtype.kind not in "fiu" or type(shape[axis]) is not int:
+    if x in s.single or type_.dtype.kind not in "fiu" or not all([type(n) is int for n in shape]):
         return None
-    n = shape[axis]
-    if n > LONGEST or (type_.dtype.kind == "f" and type_.dtype.name not in ("float32", "float64")):
+    n, last = shape[axis], axis == len(shape) - 1
+    if (last and n > LONGEST) or (type_.dtype.kind == "f" and type_.dtype.name not in ("float32", "float64")):
         return None
     truth, places = array_type(shape, bool_), array_type(shape, step.type.dtype)
-    kept = array_type((*shape[:axis], 1), type_.dtype)
-    extreme = s.emit(step.op.name[3:], (axis,), (x,), array_type(shape[:axis], type_.dtype))
+    kept = array_type((*shape[:axis], 1, *shape[axis + 1 :]), type_.dtype)
+    extreme = s.emit(step.op.name[3:], (axis,), (x,), array_type(step.type.shape, type_.dtype))
     extreme = s.emit("broadcast_to", shape, (s.emit("reshape", kept.shape, (extreme,), kept),), type_)
     held = s.emit("equal", None, (x, extreme), truth)
     if type_.dtype.kind == "f":
         held = s.emit("bitwise_or", None, (held, s.emit("not_equal", None, (x, x), truth)), truth)
-    s.types.append(array_type((n,), step.type.dtype))
+    along = (n, *(1,) * (len(shape) - 1 - axis))
+    s.types.append(array_type(along, step.type.dtype))
     numbers = len(s.types) - 1
-    s.constants[numbers] = np.arange(n)
+    s.constants[numbers] = np.arange(n).reshape(along)
     place = s.emit(
         "where", None, (held, s.emit("broadcast_to", shape, (numbers,), places), s.constant(n, places)), places
     )
