@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.graph import Node
 from adjoint.shapes import broadcasts_to
 from adjoint.tensors import Tensor, functions
 from adjoint.tensors.functions import asarray, log, maximum, where
 from adjoint.tensors.located import at_user
+from adjoint.tensors.named import wrap
+from adjoint.transforms.loops import StepOnce
 
 from .losses import check_reduction, matching
 from .margins import reduced
@@ -180,12 +183,25 @@ def _spelled(steps: Tensor, labels: Tensor, lengths: Tensor, sizes: Tensor, blan
     )
     start = functions.arange(2 * most + 1) < 2
     paths = where(start, emitted[0], NEVER) if steps.shape[0] else where(start, 0.0, NEVER)
-    for t in range(1, steps.shape[0]):
-        paths = where((lengths > t)[:, None], _step(paths, emitted[t], skips), paths)
+    if steps.shape[0] > 1:
+        second = functions.full((), 1, dtype=lengths.dtype)
+        (walked, _), _ = _WALK.scan([lengths.node, skips.node], [paths.node, second.node], emitted[1:].node, False)
+        paths = wrap(walked)
     last = (2 * sizes)[:, None].astype("int64")
     at_blank = functions.take_along_axis(paths, last, axis=1)[:, 0]
     at_class = functions.take_along_axis(paths, maximum(last - 1, 0), axis=1)[:, 0]
     return functions.logaddexp(at_blank, where(sizes > 0, at_class, NEVER))
+
+
+def _walk(constants: Any) -> Any:
+    """One turn of the loop over an input's steps: (paths, step) and what is emitted, to those of the next step."""
+    lengths, skips = map(wrap, constants)
+
+    def turn(state: tuple[Node, ...], emitted: Node) -> tuple[Node, ...]:
+        paths, t = map(wrap, state)
+        return where((lengths > t)[:, None], _step(paths, wrap(emitted), skips), paths).node, (t + 1).node
+
+    return turn
 
 
 def _step(paths: Tensor, emitted: Tensor, skips: Tensor) -> Tensor:
@@ -193,3 +209,6 @@ def _step(paths: Tensor, emitted: Tensor, skips: Tensor) -> Tensor:
     before = [functions.pad(paths[:, : paths.shape[1] - k], ((0, 0), (k, 0)), value=NEVER) for k in (1, 2)]
     found = functions.logaddexp(functions.logaddexp(paths, before[0]), where(skips, before[1], NEVER))
     return maximum(found + emitted, NEVER)
+
+
+_WALK = StepOnce(_walk)
