@@ -182,6 +182,17 @@ def test_the_place_of_an_extreme_is_found_natively(shape: tuple[int, ...], dtype
     assert not any(isinstance(unit, Host) for unit in fusion.units)
 
 
+@pytest.mark.parametrize("to", ["int32", "int64", "int16"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_floats_become_integers_as_in_numpy(dtype: str, to: str) -> None:
+    edges = [0.5, -0.5, 1.99, -1.99, -0.0, 2.0**31, -(2.0**31), 2.0**31 - 1, -(2.0**31) - 1, 2.0**63, -(2.0**63), 1e30]
+    x = np.concatenate([normal(57) * 100, edges, [np.nan, np.inf, -np.inf]]).astype(dtype)
+    if to == "int16":  # which has no native code: what is out of range is nothing that one could lean on
+        x = x[:57]
+    fusion = agree(ad.tensor(x).astype(to) + 1)
+    assert any(isinstance(unit, Host) for unit in fusion.units) == (to == "int16")
+
+
 def test_what_numpy_passes_on_survives_the_reuse_of_its_memory() -> None:
     x = ad.variable(normal(500))
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from adjoint.arrays import scattering
 from adjoint.arrays.matrices import fill_diagonal
+from adjoint.nn.functional.ranges import all_below
 from adjoint.plan.canonical import ValueNeededError
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
@@ -34,7 +35,7 @@ def _from_the_start(name: str, index: Any, n: int, error: type[Exception]) -> An
     without evaluating anything; others raise IndexError when evaluated."""
     known = index.node.value
     if isinstance(known, np.ndarray):
-        if known.size and known.dtype.kind in "iu" and not (known.min() >= 0 and known.max() < n):
+        if known.dtype.kind in "iu" and not all_below(known, n):
             raise error(f"{name}: a position is outside of an axis of {n}{at_user()}")
         return index
     return core.where(index < 0, n, core.astype(index, "int64")) if index.dtype.kind == "i" else index
@@ -122,7 +123,7 @@ def _checked(name: str, index: Any, n: int) -> Any:
         values = np.asarray(index.detach().numpy())
     except ValueNeededError:
         return core.where(index < 0, n, index)
-    if values.size and not (values.min() >= 0 and values.max() < n):
+    if not all_below(values, n):
         raise RuntimeError(f"{name}: a position is outside of an axis of {n}{at_user()}")
     return index
 

@@ -240,7 +240,7 @@ class Emitter:
         return self.operation(name, a, self.constant(by, a.dtype))
 
     def cast(self, a: Any, dtype: str) -> Value:
-        """NumPy's conversion. Floats to integers are not among them: those out of range are undefined in LLVM."""
+        """NumPy's conversion. Floats out of an integer's range, undefined in LLVM, become the least integer, as on x86."""
         if a.dtype == dtype:
             return a  # type: ignore[no-any-return]
         if dtype in PART or a.dtype in PART:
@@ -248,8 +248,11 @@ class Emitter:
         to = Value("", dtype)
         if dtype == "bool":
             return self.compare("ne", a, 0)
+        if a.kind == "f" and to.kind != "f":
+            least = -(1 << (8 * ITEMSIZE[dtype] - 1))
+            fits = self.both(self.compare("ge", a, float(least)), self.compare("lt", a, -float(least)))
+            return self.select(fits, self.conversion("fptosi", self.select(fits, a, 0.0), dtype), least)
         if a.kind == "f":
-            assert to.kind == "f"
             name = "fpext" if dtype == "float64" else "fptrunc"
         elif to.kind == "f":
             name = "sitofp" if a.kind == "i" else "uitofp"

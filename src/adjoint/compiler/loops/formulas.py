@@ -276,7 +276,7 @@ def is_lowered(name: str, attributes: Any, result: str, inputs: Sequence[str]) -
     if name in ("add", "multiply", "scale"):
         return True
     if name == "astype":
-        return not (inputs[0].startswith("float") and not result.startswith("float") and result != "bool")
+        return not inputs[0].startswith("float") or result in ("float32", "float64", "int32", "int64", "bool")
     if name == "power":
         return result.startswith("float")
     if name == "power_constant" and not result.startswith("float"):

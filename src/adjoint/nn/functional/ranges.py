@@ -9,7 +9,7 @@ import numpy as np
 from adjoint.tensors import Tensor
 from adjoint.tensors.located import at_user
 
-__all__ = ["check_probability", "check_range", "range_of"]
+__all__ = ["all_below", "check_probability", "check_range", "range_of"]
 
 
 def check_probability(name: str, p: float) -> None:
@@ -29,10 +29,18 @@ def range_of(numbers: Any) -> tuple[int, int]:
     return int(numbers.min()), int(numbers.max())
 
 
+def all_below(numbers: Any, count: int) -> bool:
+    """Whether all integers of an array lie in [0, count): without their sign, negative ones are larger than the others."""
+    if numbers.size <= FEW:
+        return not numbers.size or 0 <= range_of(numbers)[0] <= range_of(numbers)[1] < count
+    bits = 8 * numbers.itemsize - (numbers.dtype.kind == "i")
+    return bool(numbers.view(f"u{numbers.itemsize}").max() < min(count, 1 << bits))
+
+
 def check_range(name: str, what: str, numbers: Tensor, count: int, of: str) -> None:
     """Raise IndexError for numbers out of range, if they are known yet; else indexing will, when evaluated."""
     known = numbers.node.value
-    if type(known) is not np.ndarray or not known.size:
+    if type(known) is not np.ndarray or all_below(known, count):
         return
     low, high = range_of(known)
     if low < 0 or high >= count:
