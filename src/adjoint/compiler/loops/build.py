@@ -402,6 +402,9 @@ class Emitter:
         the elements' offsets, too."""
         if dtype in PART:
             return self.load_complex(pointer, offset, dtype, stride)  # type: ignore[return-value]
+        if stride == -1 and self.mask is None and self.lanes > 1:  # one vector, turned around
+            lying = self.load(pointer, self.plus(offset, 1 - self.lanes), dtype, 1)
+            return self.shuffle(lying, None, range(self.lanes - 1, -1, -1))
         return Value(self.made(L.Load, pointer, offset, dtype, self.lanes, stride, self.mask), dtype)
 
     def store(self, a: Any, pointer: str, offset: str, stride: int | str = 1, streamed: bool = False) -> None:
