@@ -152,7 +152,7 @@ class Arguments:
         self.packed: dict[Any, str] = {}  # where matrices are packed, by their views
         self.scratch = 0  # bytes of each thread's own scratch space
         self.primitives: list[onednn.Primitive] = []
-        self.recipes: dict[int, onednn.Recipe] = {}  # of those that follow from extents, by their numbers
+        self.recipes: dict[int, onednn.Product] = {}  # of those that follow from extents, by their numbers
         self.keep: list[onednn.Primitive] = []  # that own descriptors in use
         self.checks: list[Bounds | Unsolvable | Unfinished] = []
         self.numbers: list[int] = []
@@ -224,7 +224,7 @@ class Arguments:
         self.scratch = offset + -(-size // ALIGNMENT) * ALIGNMENT
         return offset
 
-    def call(self, primitive: onednn.Primitive | onednn.Recipe) -> int:
+    def call(self, primitive: onednn.Primitive | onednn.Product) -> int:
         """The number of a call of a primitive, or of one that follows from extents."""
         number = len(self.primitives)
         if not isinstance(primitive, onednn.Primitive):
@@ -233,7 +233,7 @@ class Arguments:
         self.primitives.append(primitive)
         return number
 
-    def remake(self, recipes: Sequence[onednn.Recipe]) -> None:
+    def remake(self, recipes: Sequence[onednn.Product]) -> None:
         """Take the primitives of these recipes in place of those that there are."""
         self.primitives = self.primitives.copy()
         for number, recipe in zip(self.recipes, recipes, strict=True):

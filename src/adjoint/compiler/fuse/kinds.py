@@ -257,12 +257,10 @@ class Nest(Printed):
 
 
 class Choice(NamedTuple):
-    """How a product is computed: by oneDNN, OpenBLAS or, if empty, kernels of our own; so many rows at a time; whether a
-    library gets the right matrix packed."""
+    """How a product is computed: by oneDNN, OpenBLAS or, if empty, kernels of our own; so many rows at a time."""
 
     library: str
     rows: int
-    packed: bool
 
 
 class Product(Single):
