@@ -13,9 +13,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from adjoint.compiler.fuse.kinds import stack_stride
-from adjoint.compiler.loops import complex_math, complex_products, vector_math
+from adjoint.compiler.loops import complex_math, vector_math
 from adjoint.compiler.loops.build import ITEMSIZE, Complex, Value, lanes_for, literal
 from adjoint.compiler.loops.build_matrices import Stacked, StackWriter
+from adjoint.compiler.loops.build_products import leading
 from adjoint.compiler.loops.routines import ROUTINES
 from adjoint.compiler.tables import Arguments, Bounds, Function
 from adjoint.compiler.targets.llvm import BYTES, ELEMENT, PART
@@ -541,10 +542,28 @@ def _singular_values(w: LapackWriter, kind: str) -> None:
             w.fill(vh_out, high * n, math.nan, "vh of nan")
 
 
+def _product(w: LapackWriter) -> None:
+    # Of complex matrices, each of which lies by rows or by columns.
+    (m, k), n = w.unit.reads[0].shape[-2:], w.right
+    modes, steps = zip(*[leading(view) for view in w.unit.reads], strict=True)
+    sizes = [w.narrow(w.number(x, role)) for role, x in (("m", m), ("n", n), ("k", k))]
+    a, b = [("ptr", x) for x in w.operands]
+    a_step, b_step = [("i32", w.narrow(w.number(x, "leading", role))) for role, x in enumerate(steps)]
+    (_, one), zero = w.one(), w.reserve(16)
+    with w.inputs.at_the_beginning():
+        for part in range(2):
+            w.e.note("i64", "0", w.e.at(zero, part, "i64"))
+    function = w.inputs.pointer(Function("OpenBLAS", f"cblas_{LETTERS[w.dtype]}gemm"))
+    w.e.call(function, (
+        *[("i32", str(x)) for x in (ROW_MAJOR, *modes)], *[("i32", x) for x in sizes], ("ptr", one), a, a_step, b, b_step,
+        ("ptr", zero), ("ptr", w.result()), ("i32", sizes[1]),
+    ))  # fmt: skip
+
+
 TRANSPOSED = 112
 
 EMIT: dict[str, Callable[[LapackWriter], None]] = {
-    "matmul": complex_products.product,
+    "matmul": _product,
     "cholesky": _cholesky, "cholesky_adjoint": _cholesky_adjoint, "solve_triangular": _solve_triangular, "lu": _lu,
     "solve_factored": _solve_factored, "permute_rows": _permute_rows, "solve": _solve, "inv": _inv, "slogdet": _slogdet,
     "det": _det, "qr": _qr, "eigh": lambda w: _eigenvalues(w, True), "eigvalsh": lambda w: _eigenvalues(w, False),
