@@ -72,6 +72,14 @@ class Unfinished(NamedTuple):
         return Unended(f"{self.name} takes more than {noted:,} steps")
 
 
+class First(NamedTuple):
+    """A function that runs before a unit: what it packs, where other units may read that, too; its chunks."""
+
+    name: str
+    packs: str | None = None
+    chunks: int = 1
+
+
 class Start(NamedTuple):
     """Where a view of an array starts: the array's slot, and the number of elements before."""
 
@@ -341,6 +349,7 @@ class UnitWriter:
 
     time: float  # a guess in nanoseconds
     together = 1  # of what is counted, in a block
+    first: Sequence[First] = ()  # what is called before, in order
 
     def __init__(self, arguments: Arguments, lanes: int) -> None:
         self.arguments = arguments

@@ -17,8 +17,8 @@ from adjoint.compiler.loops.formulas import REDUCTIONS
 from adjoint.graph import array_type
 from adjoint.plan.plan import Plan, Step, step_of
 from adjoint.primitives.contraction import MATMUL
-from adjoint.primitives.structural import PERMUTE, RESHAPE, SLICE
-from adjoint.shapes import size_of
+from adjoint.primitives.structural import EMBED, PERMUTE, RESHAPE, SLICE, Slices, sliced_shape
+from adjoint.shapes import Shape, size_of
 
 LAST = (0, 2, 3, 1)  # from (N, C, H, W) to (N, H, W, C)
 FIRST = (0, 3, 1, 2)  # and back
@@ -98,7 +98,8 @@ class _Rewriting:
         """A convolution of 1×1, or a gradient of it, as a product of matrices: of pixels by channels."""
         name, t = step.op.name, step.type
         geometry = step.attributes if name == "convolution" else step.attributes[0]
-        pixels = self.pixels(step.inputs[0], geometry.stride)
+        back, stride = name == "convolution_input_gradient", geometry.stride
+        pixels = self.pixels(step.inputs[0], (1, 1) if back else stride)
         if name == "convolution_weight_gradient":
             weights = self.multiplied(self.turned_over(self.pixels(step.inputs[1])), pixels)
             self.steps.append(step_of(RESHAPE, t.shape, (weights,), step.output, t))
@@ -106,21 +107,25 @@ class _Rewriting:
         shape = self.types[step.inputs[1]].shape[:2]
         weights = self.new(RESHAPE, shape, step.inputs[1:], array_type(shape, t.dtype))
         made = self.multiplied(pixels, self.turned_over(weights) if name == "convolution" else weights)
-        form = self.turned(step)
-        self.made(step, step_of(RESHAPE, form.shape, (made,), self.reserve(step), form))
+        op, form = RESHAPE, self.turned(step)
+        attributes: Any = form.shape
+        if back and stride != (1, 1):  # zeros are all around what was met
+            met = _met(form.shape, stride)
+            shape = sliced_shape(met)
+            op, attributes = EMBED, (form.shape, met)
+            made = self.new(RESHAPE, shape, (made,), array_type(shape, t.dtype))
+        self.made(step, step_of(op, attributes, (made,), self.reserve(step), form))
 
     def pixels(self, slot: int, stride: tuple[int, ...] = (1, 1)) -> int:
         """Images as a matrix with a row of channels for each pixel, or for each that a stride meets."""
         found = self.matrices.get((slot, stride))
         if found is None:
             form, dtype = self.permuted(slot), self.types[slot].dtype
-            n, *extents, channels = self.types[form].shape
             if stride != (1, 1):
-                extents = [-(-n // by) for n, by in zip(extents, stride, strict=True)]
-                shape = (n, *extents, channels)
-                met = tuple(zip((0,) * 4, shape, (1, *stride, 1), strict=True))
-                form = self.new(SLICE, met, (form,), array_type(shape, dtype))
-            shape = (n * size_of(tuple(extents)), channels)
+                met = _met(self.types[form].shape, stride)
+                form = self.new(SLICE, met, (form,), array_type(sliced_shape(met), dtype))
+            *extents, channels = self.types[form].shape
+            shape = (size_of(tuple(extents)), channels)
             found = self.matrices[slot, stride] = self.new(RESHAPE, shape, (form,), array_type(shape, dtype))
         return found
 
@@ -174,6 +179,11 @@ class _Rewriting:
         """Whether the axes that a reduction keeps come in the same order either way."""
         kept = [LAST.index(a) for a in range(4) if a not in step.attributes]
         return kept == sorted(kept)
+
+
+def _met(shape: Shape, stride: tuple[int, ...]) -> Slices:
+    """The pixels of channels-last images that a stride meets."""
+    return tuple([(0, -(-n // by), by) for n, by in zip(shape, (1, *stride, 1), strict=True)])
 
 
 def _passes_on(step: Step) -> bool:

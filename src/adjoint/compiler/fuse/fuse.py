@@ -475,7 +475,9 @@ class Fusion:
             return False
         if self.dtypes[inputs[0]] not in LETTERS or (type(step.type) is tuple and step.output in self.asked):
             return False
-        most, first = ROUTINES[name].most, self.shapes[inputs[0]]
+        routine, first = ROUTINES[name], self.shapes[inputs[0]]
+        alone = routine.alone and size_of(first[:-2]) == 1 and self.dtypes[inputs[0]] not in PART
+        most = routine.alone if alone else routine.most
         lengths = [*first[-2:], self.shapes[inputs[-1]][-1]]
         batches = [self.shapes[i][: -1 if self.holds_pivots(step, k) else -2] for k, i in enumerate(inputs)]
         return all(0 < n <= most for n in lengths) and all(batch == batches[0] for batch in batches)

@@ -193,8 +193,8 @@ class TiledWriter(BatchWriter):
 
     def block(self, a: str, b: str, result: str, rows: int, k: int, again: str, at: str = "0") -> None:
         """The sums over some k from `at` on, or these added to the result."""
-        self.skipped, self.fetches = "0", "true"
-        if self.deep:
+        self.skipped, self.fetches, self.at = "0", "true", at
+        if self.deep and not self.in_blocks:
             self.fetches = self.e.test("eq", self.varying(self.k - k, "before the last"), at)
         if self.right is not None:
             b, self.skipped = self.pointer(self.right), at
@@ -259,7 +259,7 @@ class TiledWriter(BatchWriter):
             ("ptr", a), ("ptr", b), ("ptr", result), ("i64", number(self.depth, "depth") if self.packs else "1"),
             ("i64", number(self.m, "m")), ("i64", self.varying(k, "k")), ("i64", self.varying(sums, "sums")),
             ("i64", number(self.m % self.lanes or self.lanes, "last columns")), ("i1", again), ("i64", self.skipped),
-            ("i64", self.e.times("%lo", number(self.m, "m")) if self.near else "0"), ("i1", self.fetches),
+            ("i64", self.near_from(k) if self.near else "0"), ("i1", self.fetches),
         ))  # fmt: skip
 
     def fetched(self, rows: int, k: int) -> list[int | Start]:
@@ -270,8 +270,16 @@ class TiledWriter(BatchWriter):
             panel.times * sum([count for _, _, count in heights_of(rows, self.height(panel, rows), not self.deep)])
             for panel in self.panels
         ])  # fmt: skip
-        part = -(-rows * self.m * len(self.near) // tiles)
+        part = -(-self.near_elements(rows, k) * len(self.near) // tiles)
         return [len(self.near), part, -(-part // k), *[Start(slot, 0) for slot in self.near]]
+
+    def near_elements(self, rows: int, k: int) -> int:
+        """Of each array that is near."""
+        return rows * self.m
+
+    def near_from(self, k: int) -> str:
+        """Elements of these arrays before the first that is fetched."""
+        return self.e.times("%lo", self.number(self.m, "m"))
 
 
 class TurnedWriter(BatchWriter):
