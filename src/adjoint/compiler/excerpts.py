@@ -151,15 +151,7 @@ def key_of(
     n = Numbering(fusion)
     if isinstance(unit, Nest):
         return _nest(n, unit), n.starts(unit.level, set(unit.stored).difference(unit.into))
-    if isinstance(unit, Product):
-        return _product(n, unit), n.starts()
-    if isinstance(unit, Window):
-        return _window(n, unit), n.starts()
-    if isinstance(unit, Ordering):
-        search = unit.step.op.name == "searchsorted"
-        return ("search", _searches(n, unit)) if search else ("ranks", _ranks(n, unit)), n.starts()
-    kind, described = DESCRIBED[type(unit)]
-    return (kind, described(n, unit)), n.starts()
+    return DESCRIBED[type(unit)](n, unit), n.starts()
 
 
 def _attributes(attributes: Any) -> Any:
@@ -266,20 +258,16 @@ def _runs(n: Numbering, unit: Running) -> Runs:
                 n.of(step.output))  # fmt: skip
 
 
-def _searches(n: Numbering, unit: Ordering) -> Searches:
-    rows, values = unit.reads
-    single = len(rows.shape) == 1
-    times = 1 if single else size_of(rows.shape[:-1])
-    reads = n.view(rows).root, n.view(values).root
-    return Searches(n.fusion.dtypes[rows.root], rows.shape[-1], size_of(values.shape) // times, times,
-                    unit.step.attributes == "right", reads, n.of(unit.step.output))  # fmt: skip
-
-
-def _ranks(n: Numbering, unit: Ordering) -> Ranks:
-    (view,), axis = unit.reads, unit.axis
-    shape = view.shape
-    return Ranks(n.fusion.dtypes[view.root], shape[axis], size_of(shape[axis + 1 :]), size_of(shape[:axis]),
-                 unit.step.attributes[1], n.view(view).root, n.of(unit.step.output))  # fmt: skip
+def _order(n: Numbering, unit: Ordering) -> Key:
+    step, (view, *values) = unit.step, unit.reads
+    dtype, shape, axis = n.fusion.dtypes[view.root], view.shape, unit.axis
+    if values:
+        times = size_of(shape[:-1])
+        reads = n.view(view).root, n.view(values[0]).root
+        return "search", Searches(dtype, shape[-1], size_of(values[0].shape) // times, times, step.attributes == "right", reads,
+                                  n.of(step.output))  # fmt: skip
+    return "ranks", Ranks(dtype, shape[axis], size_of(shape[axis + 1 :]), size_of(shape[:axis]), step.attributes[1],
+                          n.view(view).root, n.of(step.output))  # fmt: skip
 
 
 def _moving(n: Numbering, move: Move) -> Moving:
@@ -324,10 +312,17 @@ def _moving(n: Numbering, move: Move) -> Moving:
     return Moving(step.op.rewrites, step.type.dtype.name, n.of(out), step.type.size, exactly, tuple(regions), indexed)
 
 
-DESCRIBED: dict[type, tuple[str, Callable[[Numbering, Any], Any]]] = {
-    Matrices: ("matrices", _matrices), Factors: ("factors", _matrices), Scan: ("scan", _scans),
-    Transform: ("transform", _lines), Running: ("running", _runs), Move: ("move", _moving),
-}  # fmt: skip
+DESCRIBED: dict[type, Callable[[Numbering, Any], Key]] = {
+    Product: _product,
+    Window: _window,
+    Matrices: lambda n, unit: ("matrices", _matrices(n, unit)),
+    Factors: lambda n, unit: ("factors", _matrices(n, unit)),
+    Scan: lambda n, unit: ("scan", _scans(n, unit)),
+    Transform: lambda n, unit: ("transform", _lines(n, unit)),
+    Running: lambda n, unit: ("running", _runs(n, unit)),
+    Ordering: _order,
+    Move: lambda n, unit: ("move", _moving(n, unit)),
+}
 
 
 def _by_form(regions: list[Region]) -> list[Region]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from adjoint.compiler import units
 from adjoint.compiler.excerpts import Key, Moving, Region
 from adjoint.compiler.extents import Formula, Sheet, Size, Values, holds_sizes, plain
-from adjoint.compiler.fuse.kinds import Choice, View
+from adjoint.compiler.fuse.kinds import View
 from adjoint.compiler.tables import Arguments, Function, Start, numbers_of
 from adjoint.compiler.units import Written
 from adjoint.graph import ArrayType, array_type
@@ -54,8 +54,8 @@ def mapped(key: Key, m: Mapping) -> Any:
 
 def _product(key: Key, m: Mapping) -> Any:
     kind, type_, output, a, b, shape, choice = key
-    rows = Choice(choice.library, m.number(choice.rows), choice.packed)
-    return (kind, m.type(type_), output, m.view(a), m.view(b), m.shape(shape), rows)
+    chosen = choice._replace(rows=m.number(choice.rows))
+    return (kind, m.type(type_), output, m.view(a), m.view(b), m.shape(shape), chosen)
 
 
 def _nest(key: Key, m: Mapping) -> Any:

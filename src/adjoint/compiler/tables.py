@@ -101,44 +101,35 @@ class Shared(NamedTuple):
     purpose: str
 
 
-@dataclass(frozen=True, slots=True)
-class Handle:
+@dataclass(frozen=True)
+class Numbered:
+    """What stands in a block or in a table for one of several, by its number."""
+
+    number: int = 0
+
+
+class Handle(Numbered):
     """A primitive of oneDNN, by its number in the program or kernel."""
 
-    number: int
 
-
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Numbered):
     """What a frame has for a loop that is a program of its own, by its unit's number in the program."""
 
-    unit: int
 
-
-@dataclass(frozen=True, slots=True)
-class Calls:
+class Calls(Numbered):
     """The position in the threads' own tables of the pointers for a call of oneDNN, by the call's number. Not in the table."""
 
-    number: int
 
-
-@dataclass(frozen=True, slots=True)
-class FirstCheck:
+class FirstCheck(Numbered):
     """The number of the first check of indices in a unit. Not in the table."""
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(Numbered):
     """A number that follows from the unit's extents, by its place among the kernel's. Not in the table."""
 
-    index: int
 
-
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Numbered):
     """Where a list begins in the block, behind what else is there, by its number. Not in the table."""
-
-    index: int
 
 
 Key = Start | Function | Shared | Handle | Loop | Calls | FirstCheck | Number | Listed
@@ -160,7 +151,7 @@ class Arguments:
         self.packed: dict[Any, str] = {}  # where matrices are packed, by their views
         self.scratch = 0  # bytes of each thread's own scratch space
         self.primitives: list[onednn.Primitive] = []
-        self.recipes: dict[int, onednn.Recipe] = {}  # of those that follow from extents, by their numbers
+        self.recipes: dict[int, onednn.Product] = {}  # of those that follow from extents, by their numbers
         self.keep: list[onednn.Primitive] = []  # that own descriptors in use
         self.checks: list[Bounds | Unsolvable | Unfinished] = []
         self.numbers: list[int] = []
@@ -175,8 +166,8 @@ class Arguments:
             self.numbers.append(value)
             if role is not None:
                 self.roles[role] = found
-        elif self.numbers[found.index] != value:
-            raise AssertionError(f"two numbers in one role, {role}: {self.numbers[found.index]} and {value}")
+        elif self.numbers[found.number] != value:
+            raise AssertionError(f"two numbers in one role, {role}: {self.numbers[found.number]} and {value}")
         return found
 
     @property
@@ -191,7 +182,7 @@ class Arguments:
             starts.append(end)
             end += len(one)
         found = [
-            self.numbers[key.index] if type(key) is Number else starts[key.index] if type(key) is Listed else 0
+            self.numbers[key.number] if type(key) is Number else starts[key.number] if type(key) is Listed else 0
             for key in self.positions
         ]
         return found + [x for one in self.lists for x in numbers_of(one)]
@@ -232,7 +223,7 @@ class Arguments:
         self.scratch = offset + -(-size // ALIGNMENT) * ALIGNMENT
         return offset
 
-    def call(self, primitive: onednn.Primitive | onednn.Recipe) -> int:
+    def call(self, primitive: onednn.Primitive | onednn.Product) -> int:
         """The number of a call of a primitive, or of one that follows from extents."""
         number = len(self.primitives)
         if not isinstance(primitive, onednn.Primitive):
@@ -241,7 +232,7 @@ class Arguments:
         self.primitives.append(primitive)
         return number
 
-    def remake(self, recipes: Sequence[onednn.Recipe]) -> None:
+    def remake(self, recipes: Sequence[onednn.Product]) -> None:
         """Take the primitives of these recipes in place of those that there are."""
         self.primitives = self.primitives.copy()
         for number, recipe in zip(self.recipes, recipes, strict=True):

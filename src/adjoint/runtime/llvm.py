@@ -158,11 +158,6 @@ def _features(text: str) -> frozenset[str]:
     return frozenset(text.split(","))
 
 
-def is_x86() -> bool:
-    """Whether machine code is made for x86-64."""
-    return binding() is not None and triple().startswith("x86_64")
-
-
 def triple() -> str:
     """What machine code is made for, as LLVM names it."""
     return _known().triple

@@ -68,11 +68,10 @@ class Descriptor:
 class Primitive:
     """A primitive, and the descriptor of each of its arguments. Thread-safe: its scratchpad is an argument too."""
 
-    __slots__ = ("arguments", "descriptor", "handle", "owner")
+    __slots__ = ("arguments", "descriptor", "handle")
 
     def __init__(self, descriptor: c_void_p, arguments: dict[int, Descriptor]) -> None:
         library = state["library"]
-        self.owner: Primitive | None = None  # of another one's descriptors, which this one takes
         self.descriptor = descriptor  # owns the descriptors that it was asked for
         self.handle = c_void_p()
         self.arguments = {name: d if d is not None else self.asked(name) for name, d in arguments.items()}
@@ -221,61 +220,26 @@ def product(a: Descriptor, b: Descriptor, result: Descriptor) -> Primitive:
 
 class Product(NamedTuple):
     """A matrix product by what its primitive follows from: the rows, the products in each sum, the columns; the strides of both
-    matrices; and for tiles of how many rows the right one was packed, 0 if it lies as it is."""
+    matrices."""
 
     rows: int
     sums: int
     columns: int
     left: tuple[int, int]
     right: tuple[int, int]
-    packed_for: int
-
-
-class Packing(NamedTuple):
-    """What packs the right matrix of such products."""
-
-    sums: int
-    columns: int
-    left: tuple[int, int]
-    right: tuple[int, int]
-    packed_for: int
-
-
-Recipe = Product | Packing
 
 
 @functools.lru_cache(maxsize=RECENT)
-def made(recipe: Recipe) -> Primitive:
-    """The primitive of a recipe; its arguments are those of `product`, or of `reorder`."""
-    *_, sums, columns, left, right, packed_for = recipe
-    there = described((sums, columns), right)
-    owner = _preferring(Product(packed_for, sums, columns, left, right, packed_for)) if packed_for else None
-    if owner is not None:
-        there = owner.arguments[WEIGHTS]
-    if isinstance(recipe, Packing):
-        found = reorder(described((sums, columns), right), there)
-    else:
-        found = product(described((recipe.rows, sums), left), there, described((recipe.rows, columns), (columns, 1)))
-    found.owner = owner
-    return found
+def made(recipe: Product) -> Primitive:
+    """The primitive of a product; its arguments are those of `product`."""
+    rows, sums, columns, left, right = recipe
+    result = described((rows, columns), (columns, 1))
+    return product(described((rows, sums), left), described((sums, columns), right), result)
 
 
-@functools.lru_cache(maxsize=RECENT)
-def _preferring(tile: Product) -> Primitive:
-    """The product of a tile whose right matrix lies as the library likes it best."""
-    rows, sums, columns, left, _, _ = tile
-    anyhow = described((sums, columns), ANY)
-    return product(described((rows, sums), left), anyhow, described((rows, columns), (columns, 1)))
-
-
-def scratch_of(recipe: Recipe) -> int:
+def scratch_of(recipe: Product) -> int:
     """Bytes of a primitive's scratchpad."""
     return made(recipe).scratch
-
-
-def packed_bytes(recipe: Recipe) -> int:
-    """Bytes of the right matrix, packed."""
-    return made(recipe).arguments[DESTINATION if isinstance(recipe, Packing) else WEIGHTS].nbytes
 
 
 def reorder(source: Descriptor, target: Descriptor) -> Primitive:

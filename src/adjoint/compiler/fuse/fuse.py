@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from adjoint.compiler.fuse import ordering, running, scans, transforms
+from adjoint.compiler.fuse import lines, scans
 from adjoint.compiler.fuse.images import ChannelsLast
 from adjoint.compiler.fuse.kinds import (
     Factors,
@@ -172,8 +172,8 @@ class Fusion:
             self.window(step, tuple([self.views[i] for i in slots]), tuple([self.dtypes[i] for i in slots]))
         elif name == "matmul" and dtype in ("float32", "float64"):
             self.product(step)
-        elif (lines := next((x for x in (transforms, running, ordering) if x.is_native(self, step)), None)) is not None:
-            lines.place(self, step)
+        elif lines.place(self, step):
+            return
         elif fills_regions(step) or self.may_index(step):
             self.move(step)
         else:

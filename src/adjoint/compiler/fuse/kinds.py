@@ -156,9 +156,20 @@ class Single(Printed):
         """The steps that it computes."""
         return [self.step]
 
+    @property
+    def word(self) -> str:
+        """The first word of its line."""
+        return self.kind
+
+    @property
+    def how(self) -> str:
+        """What people are told of how it is computed."""
+        return ""
+
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The step for people."""
-        return [beside(f"{self.kind} {step_text(self.step, labels)}", labels.line(self.step.output))]
+        head = beside(f"{self.word} {step_text(self.step, labels)}", labels.line(self.step.output))
+        return [head, f"  {self.how}"] if self.how else [head]
 
 
 class Piece(NamedTuple):
@@ -257,12 +268,10 @@ class Nest(Printed):
 
 
 class Choice(NamedTuple):
-    """How a product is computed: by oneDNN, OpenBLAS or, if empty, kernels of our own; so many rows at a time; whether a
-    library gets the right matrix packed."""
+    """How a product is computed: by oneDNN, OpenBLAS or, if empty, kernels of our own; so many rows at a time."""
 
     library: str
     rows: int
-    packed: bool
 
 
 class Product(Single):
@@ -443,12 +452,7 @@ class Matrices(Several):
 
     @property
     def how(self) -> str:
-        """What people are told of how it is computed."""
         return "one matrix" if size_of(self.batch) == 1 else f"{shape_text(self.batch)} matrices, one in a lane"
-
-    def lines(self, labels: Labels = PLAIN) -> list[str]:
-        """The step for people."""
-        return [*super().lines(labels), f"  {self.how}"]
 
 
 class Factors(Matrices):
@@ -476,7 +480,6 @@ class Factors(Matrices):
 
     @property
     def how(self) -> str:
-        """What people are told of how it is computed."""
         each = "one matrix" if size_of(self.batch) == 1 else f"{shape_text(self.batch)} matrices, one after another"
         return f"{each}, by {'' if self.routine.either_way else 'the LAPACK of '}OpenBLAS"
 
@@ -498,11 +501,13 @@ class Scan(Several):
         """About how many there are in all."""
         return int(self.part.operations * self.length)
 
-    def lines(self, labels: Labels = PLAIN) -> list[str]:
-        """The loop for people."""
-        kind = "loop" if self.length > 1 else "once"
-        head = beside(f"{kind} {step_text(self.step, labels)}", labels.line(self.step.output))
-        return [head, f"  {self.part.said(self.length)}"]
+    @property
+    def word(self) -> str:
+        return "loop" if self.length > 1 else "once"
+
+    @property
+    def how(self) -> str:
+        return str(self.part.said(self.length))
 
 
 class Transform(Single):
@@ -530,9 +535,9 @@ class Transform(Single):
         lines = size_of(self.view.shape) // max(self.view.shape[self.axis], 1)
         return int(5 * n * max(n.bit_length() - 1, 1) * lines) // (1 + real)
 
-    def lines(self, labels: Labels = PLAIN) -> list[str]:
-        """The transform for people."""
-        return [*super().lines(labels), f"  along axis {self.axis}, a line of {self.length} in a lane"]
+    @property
+    def how(self) -> str:
+        return f"along axis {self.axis}, a line of {self.length} in a lane"
 
 
 class Running(Single):
@@ -567,11 +572,13 @@ class Host(Single):
         super().__init__(step, ())
         self.reason = reason
 
-    def lines(self, labels: Labels = PLAIN) -> list[str]:
-        """The step for people."""
-        kind = "numpy" if self.step.op.graphs is None else "runs"  # a program of its own, native or not
-        head = beside(f"{kind} {step_text(self.step, labels)}", labels.line(self.step.output))
-        return [head, f"  not native: {self.reason}"] if self.reason else [head]
+    @property
+    def word(self) -> str:
+        return "numpy" if self.step.op.graphs is None else "runs"  # a program of its own, native or not
+
+    @property
+    def how(self) -> str:
+        return f"not native: {self.reason}" if self.reason else ""
 
 
 Unit = Nest | Product | Window | Matrices | Factors | Scan | Move | Transform | Running | Host

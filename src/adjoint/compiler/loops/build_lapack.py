@@ -9,13 +9,15 @@ it takes by reference stands in cells of that memory. Matrices that aren't finit
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from adjoint.compiler.fuse.kinds import stack_stride
-from adjoint.compiler.loops import complex_math, complex_products, vector_math
+from adjoint.compiler.loops import complex_math, vector_math
 from adjoint.compiler.loops.build import ITEMSIZE, Complex, Value, lanes_for, literal
 from adjoint.compiler.loops.build_matrices import Stacked, StackWriter
+from adjoint.compiler.loops.build_products import leading
 from adjoint.compiler.loops.routines import ROUTINES
 from adjoint.compiler.schedule.chunks import evenly
 from adjoint.compiler.tables import Arguments, Bounds, Function
@@ -271,6 +273,15 @@ class LapackWriter(StackWriter):
         """What is done for one that isn't."""
         return self.e.when(self.e.test("ne", bad, 0))
 
+    @contextmanager
+    def finite(self, bad: str, *results: tuple[str, int, str, str]) -> Iterator[None]:
+        """What is done for a matrix that is finite; results of another one (where, how many, role, dtype) are NaN."""
+        with self.sound(bad):
+            yield
+        with self.unsound(bad):
+            for target, size, role, dtype in results:
+                self.fill(target, size, math.nan, role, dtype)
+
     # Rows
 
     def permuted(self, x: str, pivots: str, steps: int, rows: int, columns: int, inverse: bool, first: int) -> None:
@@ -303,12 +314,10 @@ def _cholesky(w: LapackWriter) -> None:
     # The upper triangle of the columns is the lower one of the rows; of the conjugate, whose factor is the conjugate.
     n, out = w.rows, w.result()
     bad = w.copy(w.operands[0], out, n * n, "matrix", True)
-    with w.sound(bad):
+    with w.finite(bad, (out, n * n, "matrix", w.dtype)):
         order = w.cell(w.number(n, "n"))
         w.blame_if(w.lapack("?potrf_", w.letter("U"), order, out, order, letters=1))
         w.cleared(out, n, n, True, "above")
-    with w.unsound(bad):
-        w.fill(out, n * n, math.nan, "matrix")
 
 
 def _cholesky_adjoint(w: LapackWriter) -> None:
@@ -369,17 +378,15 @@ def _lu(w: LapackWriter) -> None:
     a = w.space(m * n)
     bad = w.is_bad(w.operands[0], m * n, "matrix")
     count = w.number(min(m, n), "pivots")
-    with w.sound(bad):
+    with w.finite(bad, (out, m * n, "matrix", w.dtype)):
         w.turned_over(w.operands[0], a, m, n, "in")
         _factored(w, a, m, n, pivots)
         w.turned_over(a, out, n, m, "out")
         with e.loop("0", count, 1) as i:  # LAPACK counts from 1
             at = e.at(pivots, i, "i32")
             e.note("i32", e.index("trunc", e.plus(e.read_number(at, "i32"), -1), "i32"), at)
-    with w.unsound(bad):
-        w.fill(out, m * n, math.nan, "matrix")
-        with e.loop("0", count, 1) as i:
-            e.note("i32", e.index("trunc", i, "i32"), e.at(pivots, i, "i32"))
+    with w.unsound(bad), e.loop("0", count, 1) as i:
+        e.note("i32", e.index("trunc", i, "i32"), e.at(pivots, i, "i32"))
 
 
 def _solve_factored(w: LapackWriter) -> None:
@@ -411,27 +418,23 @@ def _solve(w: LapackWriter) -> None:
     n, k, out = w.rows, w.right, w.result()
     packed, pivots = w.space(n * n), w.space(n, "int32")
     bad = w.is_bad(a, n * n, "matrix")
-    with w.sound(bad):
+    with w.finite(bad, (out, n * k, "right", w.dtype)):
         w.turned_over(a, packed, n, n, "in")
         w.blame_if(_factored(w, packed, n, n, pivots))
         w.copy(b, out, n * k, "right")
         w.permuted(out, pivots, n, n, k, False, 1)
         w.triangular(packed, out, n, k, (UPPER, TRANSPOSED, UNIT))
         w.triangular(packed, out, n, k, (LOWER, TRANSPOSED, DIVIDE))
-    with w.unsound(bad):
-        w.fill(out, n * k, math.nan, "right")
 
 
 def _inv(w: LapackWriter) -> None:
     n, out = w.rows, w.result()
     pivots, work = w.space(n, "int32"), w.space(n * PANEL)
     bad = w.copy(w.operands[0], out, n * n, "matrix", True)
-    with w.sound(bad):
+    with w.finite(bad, (out, n * n, "matrix", w.dtype)):
         w.blame_if(_factored(w, out, n, n, pivots))
         order = w.cell(w.number(n, "n"))
         w.lapack("?getri_", order, out, order, pivots, work, w.cell(w.number(n * PANEL, "work")))
-    with w.unsound(bad):
-        w.fill(out, n * n, math.nan, "matrix")
 
 
 def _determinants(w: LapackWriter) -> tuple[list[str], str]:
@@ -517,7 +520,8 @@ def _eigenvalues(w: LapackWriter, vectors: bool) -> None:
     size, real, integers = eigh_work(n, w.parts == 2, vectors)
     a, work, whole = w.space(n * n), w.space(size), w.space(integers, "int32")
     bad = w.is_bad(w.operands[0], n * n, "matrix")
-    with w.sound(bad):
+    found = [(values, n, "values", w.part), *([(out, n * n, "matrix", w.dtype)] if vectors else [])]
+    with w.finite(bad, *found):
         w.turned_over(w.operands[0], a, n, n, "in")
         order = w.cell(w.number(n, "n"))
         given = [w.letter("V" if vectors else "N"), w.letter("U" if upper else "L"), order, a, order, values,
@@ -528,10 +532,6 @@ def _eigenvalues(w: LapackWriter, vectors: bool) -> None:
         w.blame_if(w.lapack("?heevd_" if w.parts == 2 else "?syevd_", *given, letters=2))
         if vectors:
             w.turned_over(a, out, n, n, "out")
-    with w.unsound(bad):
-        w.fill(values, n, math.nan, "values", w.part)
-        if vectors:
-            w.fill(out, n * n, math.nan, "matrix")
 
 
 def _singular_values(w: LapackWriter, kind: str) -> None:
@@ -546,7 +546,10 @@ def _singular_values(w: LapackWriter, kind: str) -> None:
     a, work, whole = w.space(m * n), w.space(size), w.space(integers, "int32")
     u, vh = (w.space(m * wide), w.space(high * n)) if kind != "N" else (a, a)
     bad = w.is_bad(w.operands[0], m * n, "matrix")
-    with w.sound(bad):
+    found = [(values, k, "values", w.part)]
+    if kind != "N":
+        found += [(u_out, m * wide, "u of nan", w.dtype), (vh_out, high * n, "vh of nan", w.dtype)]
+    with w.finite(bad, *found):
         w.turned_over(w.operands[0], a, m, n, "in")
         rows, columns, tall, room = [
             w.cell(w.number(x, role)) for x, role in ((m, "m"), (n, "n"), (high, "high"), (size, "work"))
@@ -558,17 +561,30 @@ def _singular_values(w: LapackWriter, kind: str) -> None:
         if kind != "N":
             w.turned_over(u, u_out, wide, m, "u")
             w.turned_over(vh, vh_out, n, high, "vh")
-    with w.unsound(bad):
-        w.fill(values, k, math.nan, "values", w.part)
-        if kind != "N":
-            w.fill(u_out, m * wide, math.nan, "u of nan")
-            w.fill(vh_out, high * n, math.nan, "vh of nan")
+
+
+def _product(w: LapackWriter) -> None:
+    # Of complex matrices, each of which lies by rows or by columns.
+    (m, k), n = w.unit.reads[0].shape[-2:], w.right
+    modes, steps = zip(*[leading(view) for view in w.unit.reads], strict=True)
+    sizes = [w.narrow(w.number(x, role)) for role, x in (("m", m), ("n", n), ("k", k))]
+    a, b = [("ptr", x) for x in w.operands]
+    a_step, b_step = [("i32", w.narrow(w.number(x, "leading", role))) for role, x in enumerate(steps)]
+    (_, one), zero = w.one(), w.reserve(16)
+    with w.inputs.at_the_beginning():
+        for part in range(2):
+            w.e.note("i64", "0", w.e.at(zero, part, "i64"))
+    function = w.inputs.pointer(Function("OpenBLAS", f"cblas_{LETTERS[w.dtype]}gemm"))
+    w.e.call(function, (
+        *[("i32", str(x)) for x in (ROW_MAJOR, *modes)], *[("i32", x) for x in sizes], ("ptr", one), a, a_step, b, b_step,
+        ("ptr", zero), ("ptr", w.result()), ("i32", sizes[1]),
+    ))  # fmt: skip
 
 
 TRANSPOSED = 112
 
 EMIT: dict[str, Callable[[LapackWriter], None]] = {
-    "matmul": complex_products.product,
+    "matmul": _product,
     "cholesky": _cholesky, "cholesky_adjoint": _cholesky_adjoint, "solve_triangular": _solve_triangular, "lu": _lu,
     "solve_factored": _solve_factored, "permute_rows": _permute_rows, "solve": _solve, "inv": _inv, "slogdet": _slogdet,
     "det": _det, "qr": _qr, "eigh": lambda w: _eigenvalues(w, True), "eigvalsh": lambda w: _eigenvalues(w, False),

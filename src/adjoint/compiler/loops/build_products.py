@@ -19,7 +19,6 @@ from adjoint.compiler.tables import (
     Calls,
     Function,
     Handle,
-    Shared,
 )
 from adjoint.runtime import onednn
 from adjoint.shapes import Shape, size_of
@@ -145,9 +144,8 @@ class LibraryWriter(BatchWriter):
     def some(self, a: str, b: str, result: str, rows: int) -> None:
         e = self.e
         if self.choice.library == "oneDNN":
-            packing = self.packing()
-            product = onednn.Product(rows, *packing)
-            write_call(e, self.arguments, product, [a, self.pack() if self.choice.packed else b, result])
+            product = onednn.Product(rows, self.k, self.m, matrix_strides(self.a), matrix_strides(self.b))
+            write_call(e, self.arguments, product, [a, b, result])
             return
         if rows == 1 or self.m == 1:
             self.by_vector(a, b, result, rows)
@@ -189,30 +187,9 @@ class LibraryWriter(BatchWriter):
             (element, literal(0.0, self.dtype)), ("ptr", result), ("i32", "1"),
         ))  # fmt: skip
 
-    # The right matrix, packed for all tiles
-
-    def packing(self) -> onednn.Packing:
-        """How the right matrix is packed, in the layout that the tiles like best: by a function before them, if it is at all."""
-        tile = self.chunk if self.choice.packed else 0
-        packing = onednn.Packing(self.k, self.m, matrix_strides(self.a), matrix_strides(self.b), tile)
-        if self.choice.packed and not self.start:
-            self.write_packing(packing)
-        return packing
-
-    def pack(self) -> str:
-        return self.pointer(Shared(0, f"packed for {self.name}"))
-
-    def write_packing(self, packing: onednn.Packing) -> None:
-        """The function of the table and the first thread's own that packs the right matrix, before any tile."""
-        self.arguments.share(f"packed for {self.name}", followed(onednn.packed_bytes, packing))
-        with self.another() as e:
-            source = self.pointer(self.b.root)
-            write_call(e, self.arguments, packing, [source, self.pack()])
-            self.start = [self.function("start")]
-
 
 def write_call(
-    e: Emitter, arguments: Arguments, primitive: onednn.Primitive | onednn.Recipe, pointers: list[str]
+    e: Emitter, arguments: Arguments, primitive: onednn.Primitive | onednn.Product, pointers: list[str]
 ) -> None:
     """Set where a primitive's arguments are, and execute it. `pointers` are in the order of its arguments."""
     call = arguments.call(primitive)

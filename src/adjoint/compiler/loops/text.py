@@ -211,7 +211,7 @@ def _number(value: Any) -> str:
 def _values(arguments: Arguments) -> dict[int, Any]:
     """What stands at each position of a unit's block."""
     return {
-        position: arguments.numbers[key.index] if isinstance(key, Number) else key
+        position: arguments.numbers[key.number] if isinstance(key, Number) else key
         for key, position in arguments.positions.items()
     }
 
@@ -288,7 +288,7 @@ def _argument(w: Writing, s: L.Argument) -> None:
         return
     found = w.numbers.get(s.position)
     if isinstance(found, Listed):
-        w.values[s.to] = Text(f"list{found.index}")
+        w.values[s.to] = Text(f"list{found.number}")
     else:
         w.values[s.to] = Text(str(found)) if isinstance(found, int) else Text(f"argument{s.position}")
 

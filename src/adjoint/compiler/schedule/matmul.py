@@ -62,7 +62,7 @@ def choose(product: Product, row_tile: int | None = None) -> Choice:
     (n, k), m = product.a.shape[-2:], product.b.shape[-1]
     library = library_for(product, row_tile is None)
     if is_batch(product) or (row_tile is None and PartsWriter.suits(product)):
-        return Choice(library, n, False)
+        return Choice(library, n)
     rows = row_tile or n
     if row_tile is None:  # no question is asked of extents, so that the answer is a formula
         work, least = n * k * m, least_rows(product, library)
@@ -73,5 +73,4 @@ def choose(product: Product, row_tile: int | None = None) -> Choice:
         ranges = even(larger(smaller(work // sizes(library).work, most), 1))
         each = -(-n // ranges)
         rows = -(-each // 32) * 32 if library else rows_of_chunk(n, each, tile_height())
-    rows = smaller(rows, n)
-    return Choice(library, rows, library == "oneDNN" and n >= tuning().packed_for_library and rows < n)
+    return Choice(library, smaller(rows, n))

@@ -96,8 +96,6 @@ class Tuning(NamedTuple):
     library: Sizes = Sizes(1 << 15, 1 << 24, 128)
     deep_rows: int = 128  # as `rows` of ours, for deep products
     most_ranges: int = 16
-    # packed_for_library: rows from which packing the right matrix once is worth it, where several ranges read it
-    packed_for_library: int = 256
     # Small matrices
     small_matrix: int = 16  # rows and columns: larger ones are LAPACK's,
     stacked_matrix: int = 32  # or in stacks of at least `small_stack`, where each lane takes one, larger than this

@@ -190,7 +190,7 @@ class Native:
         self.loops: list[tuple[int, Scan]] = []  # that are programs of their own, by their positions in the table
         for key, at in self.table.positions.items():
             if type(key) is Loop:
-                self.loops.append((at, fusion.units[key.unit]))  # type: ignore[arg-type]
+                self.loops.append((at, fusion.units[key.number]))  # type: ignore[arg-type]
         self.produced, self.fresh, self.shares = self.outline.produced, self.outline.fresh, self.outline.shares
         self.lasting, self.as_they_come = self.outline.lasting, self.outline.as_they_come
         self.room: dict[Any, int] = {}  # bytes of what lies in the block

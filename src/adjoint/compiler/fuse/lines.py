@@ -1,0 +1,120 @@
+"""Which units go along an axis: running sums, products, extremes and recurrences, searches and the order of short lines, and
+Fourier transforms; of the last one for each axis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adjoint.compiler.fuse.kinds import Ordering, Running, Transform, View, is_contiguous
+from adjoint.compiler.loops.build import ITEMSIZE
+from adjoint.compiler.loops.build_running import FORMULAS
+from adjoint.compiler.loops.butterflies import factors_of
+from adjoint.compiler.targets.target import target
+from adjoint.dtypes import complex_of, int64
+from adjoint.graph import StandIn, array_type
+from adjoint.plan.plan import Step
+from adjoint.primitives.ordering import ARGSORT, LEADING
+from adjoint.runtime import llvm
+from adjoint.shapes import Shape, contiguous, size_of
+
+if TYPE_CHECKING:
+    from adjoint.compiler.fuse.fuse import Fusion
+
+TRANSFORMS = frozenset({"fft", "rfft", "irfft"})
+DTYPES = frozenset({"float32", "float64", "complex64", "complex128"})
+
+
+FFT = StandIn("fft")  # a transform between complex numbers
+
+
+def place(fusion: Fusion, step: Step) -> bool:
+    """Let a step be such a unit; whether native code has it, for these dtypes and extents."""
+    return _transform(fusion, step) or _running(fusion, step) or _order(fusion, step)
+
+
+def _running(fusion: Fusion, step: Step) -> bool:
+    """One unit, which reads its operands as they lie or backwards."""
+    dtype, shape = step.type.dtype.name, step.type.shape
+    known = step.op.name in FORMULAS and dtype in ITEMSIZE and dtype != "bool"
+    if not known or any([fusion.dtypes[i] != dtype for i in step.inputs]):
+        return False
+    axis, views = step.attributes % len(shape), []
+    for slot in step.inputs:
+        view = fusion.views[slot]
+        views.append(view if backwards(view, axis) is not None else fusion.views[fusion.copy(slot)])
+    fusion.units.append(Running(step, views, axis))
+    fusion.root(step.output, shape, dtype, len(fusion.units))
+    return True
+
+
+def backwards(view: View, axis: int) -> bool | None:
+    """Whether an operand lies in order but for the axis, which is read backwards; None where it lies otherwise."""
+    steps = contiguous(view.shape)
+    for k, (n, found, wanted) in enumerate(zip(view.shape, view.strides, steps, strict=True)):
+        if n != 1 and found != wanted and not (k == axis and found == -wanted):
+            return None
+    return size_of(view.shape) > 0 and view.shape[axis] > 1 and view.strides[axis] < 0
+
+
+def _order(fusion: Fusion, step: Step) -> bool:
+    """One unit, which reads its operands in order. Of the first of an order all are found: their ranks are."""
+    name = step.op.name
+    if name not in ("searchsorted", "argsort", "leading") or step.type.size == 0:
+        return False
+    dtype, shape = fusion.dtypes[step.inputs[0]], fusion.shapes[step.inputs[0]]
+    if dtype not in ITEMSIZE or dtype == "bool":
+        return False
+    # Ranks take the square of a line's length, of which a vector makes as many steps at once as it has lanes; lines of more bytes
+    # than a vector has bits are sorted by NumPy in less time.
+    axis = -1 if name == "searchsorted" else step.attributes[1 if name == "leading" else 0]
+    fits = ITEMSIZE[dtype] >= 4 and shape[axis] * ITEMSIZE[dtype] <= llvm.vector_bits()
+    if not (shape[-1] > 0 if name == "searchsorted" else fits):
+        return False
+    out, result = step.output, step.type.shape
+    if step.op is LEADING:
+        found = fusion.new_slot()
+        step = step._replace(op=ARGSORT, attributes=step.attributes[1:], output=found, type=array_type(shape, int64))
+    views = [fusion.views[fusion.copy(slot)] for slot in step.inputs]
+    fusion.units.append(Ordering(step, views, axis))
+    fusion.root(step.output, step.type.shape, step.type.dtype.name, len(fusion.units))
+    if step.output != out:
+        fusion.views[out] = fusion.views[step.output]._replace(shape=result)
+        fusion.ready[out] = fusion.ready[step.output]
+    return True
+
+
+def _transform(fusion: Fusion, step: Step) -> bool:
+    """A unit for each axis, that between real and complex numbers first or last. All but one work in place."""
+    name = step.op.name
+    if name not in TRANSFORMS:
+        return False
+    (slot,), out, (axes, *_, norm) = step.inputs, step.output, step.attributes
+    # of what is transformed, or transformed back: of real numbers where one side is real
+    lengths: Shape = step.type.shape if name == "irfft" else fusion.shapes[slot]
+    if not target().fma or fusion.dtypes[slot] not in DTYPES or not axes:
+        return False
+    numbers = [lengths[a] for a in axes]  # complex ones of a line
+    if name != "fft":
+        if numbers[-1] % 2:
+            return False
+        numbers[-1] //= 2
+    if not all(1 < n <= fusion.tuning.longest_transform and factors_of(n) is not None for n in numbers):
+        return False
+    view = fusion.views[slot]
+    if not is_contiguous(view):
+        view = fusion.views[fusion.copy(slot)]
+    inverse = step.attributes[1] if name == "fft" else name == "irfft"
+    between = out
+    if name == "irfft" and len(axes) > 1:
+        between = fusion.new_slot()
+    for axis in axes[::-1] if name == "rfft" else axes:
+        n = lengths[axis]
+        scale = n**-0.5 if norm == "ortho" else 1 / n if inverse == (norm == "backward") else 1.0
+        one = step._replace(inputs=(view.root,), attributes=((axis,), *step.attributes[1:]))
+        if name != "fft" and axis != axes[-1]:  # complex numbers on both sides
+            half = array_type(view.shape, complex_of(step.type.dtype))
+            one = one._replace(op=FFT, attributes=((axis,), inverse, norm), output=between, type=half)  # type: ignore[arg-type]
+        fusion.units.append(Transform(one, view, axis, scale))
+        fusion.root(one.output, one.type.shape, one.type.dtype.name, len(fusion.units))
+        view = fusion.views[one.output]
+    return True
