@@ -267,6 +267,26 @@ def test_one_thread_is_left_alone_and_several_are_put_back() -> None:
     assert seen == [1, 1] and threads == [1, 4, 1, 4] and single.inside == 0
 
 
+@pytest.mark.parametrize(("size", "asked"), [(32, False), (33, True)])
+def test_products_of_small_matrices_are_on_one_thread_anyhow(
+    size: int, asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count: list[int] = []
+    plain = evaluation.single_threaded
+    monkeypatch.setattr(tiers, "backend", "numpy")
+    a, b = np.random.default_rng(0).normal(size=(2, size, size))
+    for again in range(5):
+        if again == 2:  # planned
+            monkeypatch.setattr(evaluation, "single_threaded", lambda f, *x: (count.append(1), plain(f, *x))[1])
+        found = (ad.tensor(a) @ ad.tensor(b)).numpy()
+        np.testing.assert_array_equal(found, a @ b)
+    assert len(count) == 3 * asked
+    image = ad.ones((1, 1, 5, 5))
+    for _ in range(4):
+        nn.functional.conv2d(image, ad.ones((1, 1, 3, 3))).numpy()
+    assert len(count) >= 3 * asked + 3
+
+
 # Imports -------------------------------------------------------------------------------------------------------------------
 
 

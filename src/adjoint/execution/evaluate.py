@@ -198,7 +198,7 @@ def run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[i
     program = plan.program
     if program is not None and program.alone:  # native: it runs once, and so may write over what it reads
         return program.run(leaves, numbers, True, donated)
-    if plan.has_products:
+    if plan.has_products and getattr(program, "threaded", True):
         return single_threaded(_run, plan, leaves, numbers, donated)
     return _run(plan, leaves, numbers, donated)
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from adjoint import _forks
-from adjoint.plan.plan import Plan, Step
+from adjoint.plan.plan import PRODUCTS, Plan, Step
+from adjoint.primitives.contraction import MATMUL
 from adjoint.primitives.custom import HOST_CALL
 from adjoint.shapes import Shape
 
@@ -25,6 +26,7 @@ SMALL_ARRAY = 1 << 15  # bytes: above this, copying leaves into buffers costs mo
 SMALL_PLAN = 1 << 25  # bytes of buffers that one remembered plan may own
 REUSE_FROM = 1 << 12  # elements: below this a fresh array is as fast as an old one
 TINY = 256  # elements
+SMALL_MATRIX = 1 << 10  # elements: OpenBLAS uses threads from nine times as many on
 FEW = 8
 MOSTLY = 0.75  # of the steps
 CALL_BYTES = 400  # of Python's objects for a step
@@ -108,14 +110,23 @@ def is_small(plan: Plan) -> bool:
     return all(step.type.size for step in plan.steps)
 
 
+def _may_be_threaded(plan: Plan, step: Step) -> bool:
+    """Whether BLAS may give a step's products to several threads; those of small matrices it computes on one."""
+    if step.op is MATMUL:
+        return any([plan.types[i].size > SMALL_MATRIX for i in (*step.inputs, step.output)])
+    return step.op in PRODUCTS
+
+
 class Bound:
-    """Steps with every argument in place, in memory of their own: one run at a time."""
+    """Steps with every argument in place, in memory of their own: one run at a time. `threaded` says whether BLAS may use several
+    threads in it."""
 
     masks = False
     alone = False
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+        self.threaded = any([_may_be_threaded(plan, step) for step in plan.steps])
         self.lock = _forks.rlock()
         self.running = False
         _forks.forked(self)
