@@ -7,6 +7,7 @@ import os
 from cmath import isfinite
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from time import thread_time
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
@@ -210,9 +211,7 @@ def _run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[
     if donated and program.masks:  # native: it runs once, and so may write over what it reads
         return program.run(leaves, numbers, True, donated)
 
-    def compute(masked: bool) -> list[Any]:
-        return program.run(leaves, numbers, masked)
-
+    compute = partial(program.run, leaves, numbers)  # given whether by masked kernels
     masks, always, checked = plan.has_masked and not program.masks, plan.always_masked, plan.checked
     if plan.price == math.inf:
         return _guarded(compute, masks, always, checked)

@@ -155,6 +155,8 @@ class Bound:
             arrays[i] = self.new(t.shape, t.dtype.dtype)
         self.leaf_buffers = arrays[: len(plan.leaf_types)]
         self.number_blocks: list[tuple[Array, list[int]]] = []
+        self.numbers: list[Any] | None = None  # that stand there
+        self.has_complex = any([t.dtype.kind == "c" for t in plan.number_types])
         by_dtype: dict[Any, list[int]] = {}
         for k, t in enumerate(plan.number_types):
             by_dtype.setdefault(t.dtype.dtype, []).append(k)
@@ -218,8 +220,11 @@ class Bound:
     def fill(self, leaves: list[Any], numbers: list[Any]) -> None:
         for buffer, value in zip(self.leaf_buffers, leaves, strict=True):
             buffer[...] = value
-        for block, members in self.number_blocks:
-            block[:] = [numbers[k] for k in members]
+        if numbers != self.numbers or 0 in numbers or self.has_complex:  # others stand there; 0 equals -0
+            self.numbers = None  # in case of an interrupt
+            for block, members in self.number_blocks:
+                block[:] = [numbers[k] for k in members]
+            self.numbers = list(numbers)
 
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         with self.lock:
@@ -243,12 +248,14 @@ class Bound:
 
     def run_between(self, leaves: list[Any], numbers: list[Any], masked: bool) -> list[Any]:
         """Run in the middle of a run of this thread, which a finalizer or a signal's handler has interrupted."""
-        before = [x.copy() for x in self.owned]
+        before, stood = [x.copy() for x in self.owned], self.numbers
         try:
             return self.compute(leaves, numbers, masked)
         finally:
+            self.numbers = None
             for array, contents in zip(self.owned, before, strict=True):
                 array[...] = contents
+            self.numbers = stood
 
 
 def _without_axes(inputs: tuple[Any, ...], shape: Shape) -> tuple[Any, ...]:
