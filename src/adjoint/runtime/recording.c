@@ -30,8 +30,9 @@ struct python {
     int (*has)(object *, object *);
     int (*add)(object *, object *);
     int (*append)(object *, object *);
+    int (*truth)(object *);
     object *(*call)(object *, object *const *, uint64_t, object *);
-    object *none, *yes, *floating, *zero, *otherwise;
+    object *none, *yes, *no, *floating, *zero, *otherwise;
     word kind, op, inputs, attributes, type, tracked, value, site, offset, place;
 };
 
@@ -222,8 +223,9 @@ object *below(object *self, object *root) {
             if (w->ops[k] == op) failed = p->append(found, node) < 0;
         for (word k = 0; op != w->last && !failed && k < size(inputs); k++) {
             object *x = field(inputs, ITEMS + 8 * k);
-            if (field(x, p->tracked) != p->yes) continue;
-            int has = p->has(seen, x);
+            object *tracked = field(x, p->tracked);
+            int is = tracked == p->yes ? 1 : tracked == p->no ? 0 : p->truth(tracked);
+            int has = is > 0 ? p->has(seen, x) : is < 0 ? -1 : 1;
             failed = has < 0 || (!has && (p->add(seen, x) < 0 || p->append(order, x) < 0));
         }
     }

@@ -1,4 +1,4 @@
-; Made from recording.c by `make native`; its SHA-256 is 81218c42faa62af76b739b754acd445328e3f505f7f1faeae5c643a787f7cbd4
+; Made from recording.c by `make native`; its SHA-256 is 4746208a1c5df1df4ab1179f28eaec7ff8608aef95f61dc4387adcaad0ce7dbe
 define ptr @$filled() #0 {
   %1 = alloca ptr, align 8
   store volatile ptr inttoptr (i64 6547123219833032162 to ptr), ptr %1, align 8
@@ -19,7 +19,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
 11:
   %12 = getelementptr inbounds i8, ptr %5, i64 48
   %13 = load ptr, ptr %12, align 8
-  %14 = getelementptr inbounds i8, ptr %5, i64 136
+  %14 = getelementptr inbounds i8, ptr %5, i64 144
   %15 = load ptr, ptr %14, align 8
    call void %13(ptr %15)
   %16 = load ptr, ptr %14, align 8
@@ -66,17 +66,17 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   %45 = load ptr, ptr %44, align 8
   %46 = load ptr, ptr %4, align 8
   %47 = getelementptr inbounds i8, ptr %0, i64 40
-  %48 = getelementptr inbounds i8, ptr %46, i64 224
-  %49 = getelementptr inbounds i8, ptr %46, i64 136
-  %50 = getelementptr inbounds i8, ptr %46, i64 184
-  %51 = getelementptr inbounds i8, ptr %46, i64 208
-  %52 = getelementptr inbounds i8, ptr %46, i64 216
-  %53 = getelementptr inbounds i8, ptr %46, i64 200
-  %54 = getelementptr inbounds i8, ptr %46, i64 176
-  %55 = getelementptr inbounds i8, ptr %46, i64 152
+  %48 = getelementptr inbounds i8, ptr %46, i64 240
+  %49 = getelementptr inbounds i8, ptr %46, i64 144
+  %50 = getelementptr inbounds i8, ptr %46, i64 200
+  %51 = getelementptr inbounds i8, ptr %46, i64 224
+  %52 = getelementptr inbounds i8, ptr %46, i64 232
+  %53 = getelementptr inbounds i8, ptr %46, i64 216
+  %54 = getelementptr inbounds i8, ptr %46, i64 192
+  %55 = getelementptr inbounds i8, ptr %46, i64 168
   %56 = getelementptr inbounds i8, ptr %46, i64 32
   %57 = getelementptr inbounds i8, ptr %46, i64 40
-  %58 = getelementptr inbounds i8, ptr %46, i64 192
+  %58 = getelementptr inbounds i8, ptr %46, i64 208
   %59 = getelementptr inbounds i8, ptr %46, i64 48
   br label %60
 
@@ -404,7 +404,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   %281 = phi i64 [ %194, %206 ], [ %61, %269 ], [ %228, %254 ], [ %61, %101 ], [ %61, %60 ], [ %61, %83 ], [ %61, %73 ], [ %61, %92 ], [ %61, %182 ], [ %61, %187 ], [ %61, %121 ], [ %61, %123 ], [ %61, %140 ], [ %61, %145 ], [ %61, %152 ], [ %61, %168 ]
   %282 = getelementptr inbounds i8, ptr %5, i64 48
   %283 = load ptr, ptr %282, align 8
-  %284 = getelementptr inbounds i8, ptr %5, i64 136
+  %284 = getelementptr inbounds i8, ptr %5, i64 144
   %285 = load ptr, ptr %284, align 8
    call void %283(ptr %285)
   %286 = load ptr, ptr %284, align 8
@@ -507,7 +507,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
 
 358:
   %359 = getelementptr inbounds i8, ptr %0, i64 40
-  %360 = getelementptr inbounds i8, ptr %352, i64 200
+  %360 = getelementptr inbounds i8, ptr %352, i64 216
   %361 = getelementptr inbounds i8, ptr %352, i64 16
   %362 = getelementptr inbounds i8, ptr %352, i64 48
   %363 = getelementptr inbounds i8, ptr %352, i64 24
@@ -627,7 +627,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
 
 448:
   %449 = getelementptr inbounds i8, ptr %0, i64 40
-  %450 = getelementptr inbounds i8, ptr %442, i64 200
+  %450 = getelementptr inbounds i8, ptr %442, i64 216
   %451 = getelementptr inbounds i8, ptr %442, i64 48
   %452 = getelementptr inbounds i8, ptr %442, i64 8
   br label %453
@@ -745,178 +745,196 @@ define ptr @$below(ptr %0, ptr %1) #0 {
   %14 = select i1 %12, i1 %13, i1 false
   %15 = icmp ne ptr %11, null
   %16 = select i1 %14, i1 %15, i1 false
-  br i1 %16, label %17, label %44
+  br i1 %16, label %17, label %46
 
 17:
   %18 = getelementptr inbounds i8, ptr %4, i64 112
   %19 = load ptr, ptr %18, align 8
   %20 = call i32 %19(ptr %11, ptr %1)
   %21 = icmp slt i32 %20, 0
-  br i1 %21, label %121, label %22
+  br i1 %21, label %133, label %22
 
 22:
   %23 = getelementptr inbounds i8, ptr %4, i64 120
   %24 = load ptr, ptr %23, align 8
   %25 = call i32 %24(ptr %8, ptr %1)
   %26 = icmp slt i32 %25, 0
-  br i1 %26, label %121, label %27
+  br i1 %26, label %133, label %27
 
 27:
   %28 = getelementptr inbounds i8, ptr %8, i64 16
   %29 = getelementptr inbounds i8, ptr %8, i64 24
-  %30 = getelementptr inbounds i8, ptr %4, i64 184
-  %31 = getelementptr inbounds i8, ptr %4, i64 192
+  %30 = getelementptr inbounds i8, ptr %4, i64 200
+  %31 = getelementptr inbounds i8, ptr %4, i64 208
   %32 = getelementptr inbounds i8, ptr %0, i64 48
   %33 = getelementptr inbounds i8, ptr %0, i64 56
   %34 = getelementptr inbounds i8, ptr %4, i64 120
   %35 = getelementptr inbounds i8, ptr %0, i64 40
-  %36 = getelementptr inbounds i8, ptr %4, i64 216
-  %37 = getelementptr inbounds i8, ptr %4, i64 144
-  %38 = getelementptr inbounds i8, ptr %4, i64 104
-  %39 = getelementptr inbounds i8, ptr %4, i64 112
-  br label %40
+  %36 = getelementptr inbounds i8, ptr %4, i64 232
+  %37 = getelementptr inbounds i8, ptr %4, i64 152
+  %38 = getelementptr inbounds i8, ptr %4, i64 160
+  %39 = getelementptr inbounds i8, ptr %4, i64 128
+  %40 = getelementptr inbounds i8, ptr %4, i64 104
+  %41 = getelementptr inbounds i8, ptr %4, i64 112
+  br label %42
 
-40:
-  %41 = phi i64 [ 0, %27 ], [ %88, %86 ]
-  %42 = load i64, ptr %28, align 8
-  %43 = icmp slt i64 %41, %42
-  br i1 %43, label %45, label %121
+42:
+  %43 = phi i64 [ 0, %27 ], [ %90, %88 ]
+  %44 = load i64, ptr %28, align 8
+  %45 = icmp slt i64 %43, %44
+  br i1 %45, label %47, label %133
 
-44:
-  br i1 %13, label %121, label %125
+46:
+  br i1 %13, label %133, label %137
 
-45:
-  %46 = load ptr, ptr %29, align 8
-  %47 = getelementptr inbounds ptr, ptr %46, i64 %41
-  %48 = load ptr, ptr %47, align 8
-  %49 = load i64, ptr %30, align 8
-  %50 = getelementptr inbounds i8, ptr %48, i64 %49
-  %51 = load ptr, ptr %50, align 8
-  %52 = load i64, ptr %31, align 8
-  %53 = getelementptr inbounds i8, ptr %48, i64 %52
-  %54 = load ptr, ptr %53, align 8
-  %55 = load i64, ptr %32, align 8
-  %56 = icmp sgt i64 %55, 0
-  br i1 %56, label %64, label %57
+47:
+  %48 = load ptr, ptr %29, align 8
+  %49 = getelementptr inbounds ptr, ptr %48, i64 %43
+  %50 = load ptr, ptr %49, align 8
+  %51 = load i64, ptr %30, align 8
+  %52 = getelementptr inbounds i8, ptr %50, i64 %51
+  %53 = load ptr, ptr %52, align 8
+  %54 = load i64, ptr %31, align 8
+  %55 = getelementptr inbounds i8, ptr %50, i64 %54
+  %56 = load ptr, ptr %55, align 8
+  %57 = load i64, ptr %32, align 8
+  %58 = icmp sgt i64 %57, 0
+  br i1 %58, label %66, label %59
 
-57:
-  %58 = phi i32 [ 0, %45 ], [ %77, %75 ]
-  %59 = getelementptr inbounds i8, ptr %54, i64 16
-  %60 = load ptr, ptr %35, align 8
-  %61 = icmp eq ptr %51, %60
-  %62 = icmp ne i32 %58, 0
-  %63 = select i1 %61, i1 true, i1 %62
-  br i1 %63, label %86, label %82
+59:
+  %60 = phi i32 [ 0, %47 ], [ %79, %77 ]
+  %61 = getelementptr inbounds i8, ptr %56, i64 16
+  %62 = load ptr, ptr %35, align 8
+  %63 = icmp eq ptr %53, %62
+  %64 = icmp ne i32 %60, 0
+  %65 = select i1 %63, i1 true, i1 %64
+  br i1 %65, label %88, label %84
 
-64:
-  %65 = phi i64 [ %76, %75 ], [ %55, %45 ]
-  %66 = phi i64 [ %78, %75 ], [ 0, %45 ]
-  %67 = getelementptr inbounds ptr, ptr %33, i64 %66
-  %68 = load ptr, ptr %67, align 8
-  %69 = icmp eq ptr %68, %51
-  br i1 %69, label %70, label %75
+66:
+  %67 = phi i64 [ %78, %77 ], [ %57, %47 ]
+  %68 = phi i64 [ %80, %77 ], [ 0, %47 ]
+  %69 = getelementptr inbounds ptr, ptr %33, i64 %68
+  %70 = load ptr, ptr %69, align 8
+  %71 = icmp eq ptr %70, %53
+  br i1 %71, label %72, label %77
 
-70:
-  %71 = load ptr, ptr %34, align 8
-  %72 = call i32 %71(ptr %6, ptr %48)
-  %73 = lshr i32 %72, 31
-  %74 = load i64, ptr %32, align 8
-  br label %75
+72:
+  %73 = load ptr, ptr %34, align 8
+  %74 = call i32 %73(ptr %6, ptr %50)
+  %75 = lshr i32 %74, 31
+  %76 = load i64, ptr %32, align 8
+  br label %77
 
-75:
-  %76 = phi i64 [ %74, %70 ], [ %65, %64 ]
-  %77 = phi i32 [ %73, %70 ], [ 0, %64 ]
-  %78 = add nuw nsw i64 %66, 1
-  %79 = icmp slt i64 %78, %76
-  %80 = icmp eq i32 %77, 0
-  %81 = select i1 %79, i1 %80, i1 false
-  br i1 %81, label %64, label %57
+77:
+  %78 = phi i64 [ %76, %72 ], [ %67, %66 ]
+  %79 = phi i32 [ %75, %72 ], [ 0, %66 ]
+  %80 = add nuw nsw i64 %68, 1
+  %81 = icmp slt i64 %80, %78
+  %82 = icmp eq i32 %79, 0
+  %83 = select i1 %81, i1 %82, i1 false
+  br i1 %83, label %66, label %59
 
-82:
-  %83 = phi i64 [ %116, %114 ], [ 0, %57 ]
-  %84 = load i64, ptr %59, align 8
-  %85 = icmp slt i64 %83, %84
-  br i1 %85, label %90, label %86
+84:
+  %85 = phi i64 [ %128, %126 ], [ 0, %59 ]
+  %86 = load i64, ptr %61, align 8
+  %87 = icmp slt i64 %85, %86
+  br i1 %87, label %92, label %88
 
-86:
-  %87 = phi i32 [ %58, %57 ], [ %115, %114 ], [ 0, %82 ]
-  %88 = add nuw nsw i64 %41, 1
-  %89 = icmp eq i32 %87, 0
-  br i1 %89, label %40, label %44
+88:
+  %89 = phi i32 [ %60, %59 ], [ %127, %126 ], [ 0, %84 ]
+  %90 = add nuw nsw i64 %43, 1
+  %91 = icmp eq i32 %89, 0
+  br i1 %91, label %42, label %46
 
-90:
-  %91 = shl nsw i64 %83, 3
-  %92 = getelementptr inbounds i8, ptr %54, i64 %91
-  %93 = getelementptr inbounds i8, ptr %92, i64 24
-  %94 = load ptr, ptr %93, align 8
-  %95 = load i64, ptr %36, align 8
-  %96 = getelementptr inbounds i8, ptr %94, i64 %95
-  %97 = load ptr, ptr %96, align 8
-  %98 = load ptr, ptr %37, align 8
-  %99 = icmp eq ptr %97, %98
-  br i1 %99, label %100, label %114
+92:
+  %93 = shl nsw i64 %85, 3
+  %94 = getelementptr inbounds i8, ptr %56, i64 %93
+  %95 = getelementptr inbounds i8, ptr %94, i64 24
+  %96 = load ptr, ptr %95, align 8
+  %97 = load i64, ptr %36, align 8
+  %98 = getelementptr inbounds i8, ptr %96, i64 %97
+  %99 = load ptr, ptr %98, align 8
+  %100 = load ptr, ptr %37, align 8
+  %101 = icmp eq ptr %99, %100
+  br i1 %101, label %112, label %102
 
-100:
-  %101 = load ptr, ptr %38, align 8
-  %102 = call i32 %101(ptr %11, ptr %94)
-  %103 = icmp slt i32 %102, 0
-  br i1 %103, label %44, label %104
+102:
+  %103 = load ptr, ptr %38, align 8
+  %104 = icmp eq ptr %99, %103
+  br i1 %104, label %126, label %105
 
-104:
-  %105 = icmp eq i32 %102, 0
-  br i1 %105, label %106, label %114
-
-106:
-  %107 = load ptr, ptr %39, align 8
-  %108 = call i32 %107(ptr %11, ptr %94)
-  %109 = icmp slt i32 %108, 0
-  br i1 %109, label %44, label %110
+105:
+  %106 = load ptr, ptr %39, align 8
+  %107 = call i32 %106(ptr %99)
+  %108 = freeze i32 %107
+  %109 = icmp sgt i32 %108, 0
+  br i1 %109, label %112, label %110
 
 110:
-  %111 = load ptr, ptr %34, align 8
-  %112 = call i32 %111(ptr %8, ptr %94)
-  %113 = lshr i32 %112, 31
-  br label %114
+  %111 = icmp eq i32 %108, 0
+  br i1 %111, label %126, label %46
 
-114:
-  %115 = phi i32 [ 0, %90 ], [ %113, %110 ], [ 0, %104 ]
-  %116 = add nuw nsw i64 %83, 1
-  %117 = load ptr, ptr %35, align 8
-  %118 = icmp eq ptr %51, %117
-  %119 = icmp ne i32 %115, 0
-  %120 = select i1 %118, i1 true, i1 %119
-  br i1 %120, label %86, label %82
+112:
+  %113 = load ptr, ptr %40, align 8
+  %114 = call i32 %113(ptr %11, ptr %96)
+  %115 = icmp slt i32 %114, 0
+  br i1 %115, label %46, label %116
 
-121:
-  %122 = phi i1 [ true, %44 ], [ true, %17 ], [ true, %22 ], [ false, %40 ]
-  %123 = getelementptr inbounds i8, ptr %4, i64 56
-  %124 = load ptr, ptr %123, align 8
-   call void %124(ptr %8)
-  br label %125
+116:
+  %117 = icmp eq i32 %114, 0
+  br i1 %117, label %118, label %126
 
-125:
-  %126 = phi i1 [ %122, %121 ], [ true, %44 ]
-  br i1 %15, label %127, label %130
+118:
+  %119 = load ptr, ptr %41, align 8
+  %120 = call i32 %119(ptr %11, ptr %96)
+  %121 = icmp slt i32 %120, 0
+  br i1 %121, label %46, label %122
 
-127:
-  %128 = getelementptr inbounds i8, ptr %4, i64 56
-  %129 = load ptr, ptr %128, align 8
-   call void %129(ptr %11)
-  br label %130
+122:
+  %123 = load ptr, ptr %34, align 8
+  %124 = call i32 %123(ptr %8, ptr %96)
+  %125 = lshr i32 %124, 31
+  br label %126
 
-130:
-  %131 = and i1 %12, %126
-  br i1 %131, label %132, label %135
+126:
+  %127 = phi i32 [ %125, %122 ], [ 0, %116 ], [ 0, %102 ], [ 0, %110 ]
+  %128 = add nuw nsw i64 %85, 1
+  %129 = load ptr, ptr %35, align 8
+  %130 = icmp eq ptr %53, %129
+  %131 = icmp ne i32 %127, 0
+  %132 = select i1 %130, i1 true, i1 %131
+  br i1 %132, label %88, label %84
 
-132:
-  %133 = getelementptr inbounds i8, ptr %4, i64 56
-  %134 = load ptr, ptr %133, align 8
-   call void %134(ptr %6)
-  br label %135
+133:
+  %134 = phi i1 [ true, %46 ], [ true, %17 ], [ true, %22 ], [ false, %42 ]
+  %135 = getelementptr inbounds i8, ptr %4, i64 56
+  %136 = load ptr, ptr %135, align 8
+   call void %136(ptr %8)
+  br label %137
 
-135:
-  %136 = select i1 %126, ptr null, ptr %6
-  ret ptr %136
+137:
+  %138 = phi i1 [ %134, %133 ], [ true, %46 ]
+  br i1 %15, label %139, label %142
+
+139:
+  %140 = getelementptr inbounds i8, ptr %4, i64 56
+  %141 = load ptr, ptr %140, align 8
+   call void %141(ptr %11)
+  br label %142
+
+142:
+  %143 = and i1 %12, %138
+  br i1 %143, label %144, label %147
+
+144:
+  %145 = getelementptr inbounds i8, ptr %4, i64 56
+  %146 = load ptr, ptr %145, align 8
+   call void %146(ptr %6)
+  br label %147
+
+147:
+  %148 = select i1 %138, ptr null, ptr %6
+  ret ptr %148
 }
 define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
   %5 = alloca ptr, align 8
@@ -930,9 +948,9 @@ define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
   br i1 %11, label %12, label %18
 
 12:
-  %13 = getelementptr inbounds i8, ptr %6, i64 128
+  %13 = getelementptr inbounds i8, ptr %6, i64 136
   %14 = load ptr, ptr %13, align 8
-  %15 = getelementptr inbounds i8, ptr %6, i64 168
+  %15 = getelementptr inbounds i8, ptr %6, i64 184
   %16 = load ptr, ptr %15, align 8
   %17 = call ptr %14(ptr %16, ptr %1, i64 %2, ptr %3)
   br label %83
@@ -947,7 +965,7 @@ define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
 23:
   %24 = icmp eq i64 %7, 8
   %25 = getelementptr inbounds i8, ptr %1, i64 56
-  %26 = getelementptr inbounds i8, ptr %6, i64 136
+  %26 = getelementptr inbounds i8, ptr %6, i64 144
   %27 = select i1 %24, ptr %25, ptr %26
   %28 = load ptr, ptr %27, align 8
   %29 = getelementptr inbounds i8, ptr %6, i64 48
@@ -957,55 +975,55 @@ define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
   %31 = load ptr, ptr %29, align 8
    call void %31(ptr %28)
   %32 = load ptr, ptr %29, align 8
-  %33 = getelementptr inbounds i8, ptr %6, i64 160
+  %33 = getelementptr inbounds i8, ptr %6, i64 176
   %34 = load ptr, ptr %33, align 8
    call void %32(ptr %34)
-  %35 = getelementptr inbounds i8, ptr %6, i64 184
+  %35 = getelementptr inbounds i8, ptr %6, i64 200
   %36 = load i64, ptr %35, align 8
   %37 = load ptr, ptr %1, align 8
   %38 = getelementptr inbounds i8, ptr %21, i64 %36
   store ptr %37, ptr %38, align 8
-  %39 = getelementptr inbounds i8, ptr %6, i64 192
+  %39 = getelementptr inbounds i8, ptr %6, i64 208
   %40 = load i64, ptr %39, align 8
   %41 = getelementptr inbounds i8, ptr %1, i64 8
   %42 = load ptr, ptr %41, align 8
   %43 = getelementptr inbounds i8, ptr %21, i64 %40
   store ptr %42, ptr %43, align 8
-  %44 = getelementptr inbounds i8, ptr %6, i64 200
+  %44 = getelementptr inbounds i8, ptr %6, i64 216
   %45 = load i64, ptr %44, align 8
   %46 = getelementptr inbounds i8, ptr %1, i64 16
   %47 = load ptr, ptr %46, align 8
   %48 = getelementptr inbounds i8, ptr %21, i64 %45
   store ptr %47, ptr %48, align 8
-  %49 = getelementptr inbounds i8, ptr %6, i64 208
+  %49 = getelementptr inbounds i8, ptr %6, i64 224
   %50 = load i64, ptr %49, align 8
   %51 = getelementptr inbounds i8, ptr %1, i64 24
   %52 = load ptr, ptr %51, align 8
   %53 = getelementptr inbounds i8, ptr %21, i64 %50
   store ptr %52, ptr %53, align 8
-  %54 = getelementptr inbounds i8, ptr %6, i64 232
+  %54 = getelementptr inbounds i8, ptr %6, i64 248
   %55 = load i64, ptr %54, align 8
   %56 = getelementptr inbounds i8, ptr %1, i64 32
   %57 = load ptr, ptr %56, align 8
   %58 = getelementptr inbounds i8, ptr %21, i64 %55
   store ptr %57, ptr %58, align 8
-  %59 = getelementptr inbounds i8, ptr %6, i64 240
+  %59 = getelementptr inbounds i8, ptr %6, i64 256
   %60 = load i64, ptr %59, align 8
   %61 = getelementptr inbounds i8, ptr %1, i64 40
   %62 = load ptr, ptr %61, align 8
   %63 = getelementptr inbounds i8, ptr %21, i64 %60
   store ptr %62, ptr %63, align 8
-  %64 = getelementptr inbounds i8, ptr %6, i64 216
+  %64 = getelementptr inbounds i8, ptr %6, i64 232
   %65 = load i64, ptr %64, align 8
   %66 = getelementptr inbounds i8, ptr %1, i64 48
   %67 = load ptr, ptr %66, align 8
   %68 = getelementptr inbounds i8, ptr %21, i64 %65
   store ptr %67, ptr %68, align 8
-  %69 = getelementptr inbounds i8, ptr %6, i64 224
+  %69 = getelementptr inbounds i8, ptr %6, i64 240
   %70 = load i64, ptr %69, align 8
   %71 = getelementptr inbounds i8, ptr %21, i64 %70
   store ptr %28, ptr %71, align 8
-  %72 = getelementptr inbounds i8, ptr %6, i64 248
+  %72 = getelementptr inbounds i8, ptr %6, i64 264
   %73 = load i64, ptr %72, align 8
   %74 = load ptr, ptr %33, align 8
   %75 = getelementptr inbounds i8, ptr %21, i64 %73
