@@ -7,6 +7,7 @@ import subprocess
 import sys
 from typing import Any
 
+import numpy as np
 import pytest
 
 import adjoint as ad
@@ -100,6 +101,15 @@ def test_what_is_found_below_is_what_python_finds(seed: int) -> None:
     for _ in range(100):
         assert search.below(loss.node) == search.walk(loss.node) == [x.node, y.node]
     assert (sys.getrefcount(x.node), sys.getrefcount(loss.node)) == before
+
+
+def test_what_is_tracked_is_what_python_takes_for_true() -> None:
+    x, y, z = [ad.variable([float(k)]) for k in range(3)]
+    loss = (x * y + z).sum()
+    (search,) = SEARCHES
+    for node, said in ((x.node, 1), (y.node, np.True_), (z.node, 0)):
+        node.tracked = said  # type: ignore[assignment]
+    assert search.below(loss.node) == search.walk(loss.node) == [x.node, y.node]
 
 
 LATE = """

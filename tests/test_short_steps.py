@@ -267,6 +267,55 @@ def test_one_thread_is_left_alone_and_several_are_put_back() -> None:
     assert seen == [1, 1] and threads == [1, 4, 1, 4] and single.inside == 0
 
 
+@pytest.mark.parametrize(("size", "asked"), [(32, False), (33, True)])
+def test_products_of_small_matrices_are_on_one_thread_anyhow(
+    size: int, asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count: list[int] = []
+    plain = evaluation.single_threaded
+    monkeypatch.setattr(tiers, "backend", "numpy")
+    a, b = np.random.default_rng(0).normal(size=(2, size, size))
+    for again in range(5):
+        if again == 2:  # planned
+            monkeypatch.setattr(evaluation, "single_threaded", lambda f, *x: (count.append(1), plain(f, *x))[1])
+        found = (ad.tensor(a) @ ad.tensor(b)).numpy()
+        np.testing.assert_array_equal(found, a @ b)
+    assert len(count) == 3 * asked
+    image = ad.ones((1, 1, 5, 5))
+    for _ in range(4):
+        nn.functional.conv2d(image, ad.ones((1, 1, 3, 3))).numpy()
+    assert len(count) >= 3 * asked + 3
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_free_numbers_are_written_where_they_are_others(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tiers, "backend", "numpy")
+    values = np.array([1.0, -3.0, np.inf]).astype(dtype)
+    numbers = [2.5, 2.5, 0.5, -0.0, 3.5, -0.0, -0.0, np.nan, np.nan, 2.5, 3, 3.0]
+    if dtype == "complex128":
+        numbers = [complex(x, y) for x in numbers for y in (0.0, -0.0, 1.5)]
+    for number in 3 * [2.5, 2.5] + numbers:
+        with np.errstate(all="ignore"):
+            x = ad.tensor(values)
+            found, expected = (x * number - x).numpy(), values * number - values
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(np.signbit(found.real), np.signbit(expected.real))
+        np.testing.assert_array_equal(np.signbit(found.imag), np.signbit(expected.imag))
+
+
+def test_a_run_between_leaves_the_numbers_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = ad.tensor([1.0, 2.0])
+    plan = evaluation.described([(x * 3.5).node])[1]
+    program = Bound(plan)
+    assert program.run([x.numpy()], [3.5], False)[0].tolist() == [3.5, 7.0]
+    assert program.run_between([x.numpy()], [4.5], False)[0].tolist() == [4.5, 9.0]
+    assert program.run([x.numpy()], [3.5], False)[0].tolist() == [3.5, 7.0]
+    numbers = [3.5]
+    assert program.run([x.numpy()], numbers, False)[0].tolist() == [3.5, 7.0]
+    numbers[0] = 5.5
+    assert program.run([x.numpy()], numbers, False)[0].tolist() == [5.5, 11.0]
+
+
 # Imports -------------------------------------------------------------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@ import os
 from cmath import isfinite
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from time import thread_time
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
@@ -198,7 +199,7 @@ def run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[i
     program = plan.program
     if program is not None and program.alone:  # native: it runs once, and so may write over what it reads
         return program.run(leaves, numbers, True, donated)
-    if plan.has_products:
+    if plan.has_products and getattr(program, "threaded", True):
         return single_threaded(_run, plan, leaves, numbers, donated)
     return _run(plan, leaves, numbers, donated)
 
@@ -210,9 +211,7 @@ def _run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[
     if donated and program.masks:  # native: it runs once, and so may write over what it reads
         return program.run(leaves, numbers, True, donated)
 
-    def compute(masked: bool) -> list[Any]:
-        return program.run(leaves, numbers, masked)
-
+    compute = partial(program.run, leaves, numbers)  # given whether by masked kernels
     masks, always, checked = plan.has_masked and not program.masks, plan.always_masked, plan.checked
     if plan.price == math.inf:
         return _guarded(compute, masks, always, checked)

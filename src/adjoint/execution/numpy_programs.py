@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from adjoint import _forks
-from adjoint.plan.plan import Plan, Step
+from adjoint.plan.plan import PRODUCTS, Plan, Step
+from adjoint.primitives.contraction import MATMUL
 from adjoint.primitives.custom import HOST_CALL
 from adjoint.shapes import Shape
 
@@ -25,6 +26,7 @@ SMALL_ARRAY = 1 << 15  # bytes: above this, copying leaves into buffers costs mo
 SMALL_PLAN = 1 << 25  # bytes of buffers that one remembered plan may own
 REUSE_FROM = 1 << 12  # elements: below this a fresh array is as fast as an old one
 TINY = 256  # elements
+SMALL_MATRIX = 1 << 10  # elements: OpenBLAS uses threads from nine times as many on
 FEW = 8
 MOSTLY = 0.75  # of the steps
 CALL_BYTES = 400  # of Python's objects for a step
@@ -108,14 +110,23 @@ def is_small(plan: Plan) -> bool:
     return all(step.type.size for step in plan.steps)
 
 
+def _may_be_threaded(plan: Plan, step: Step) -> bool:
+    """Whether BLAS may give a step's products to several threads; those of small matrices it computes on one."""
+    if step.op is MATMUL:
+        return any([plan.types[i].size > SMALL_MATRIX for i in (*step.inputs, step.output)])
+    return step.op in PRODUCTS
+
+
 class Bound:
-    """Steps with every argument in place, in memory of their own: one run at a time."""
+    """Steps with every argument in place, in memory of their own: one run at a time. `threaded` says whether BLAS may use several
+    threads in it."""
 
     masks = False
     alone = False
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+        self.threaded = any([_may_be_threaded(plan, step) for step in plan.steps])
         self.lock = _forks.rlock()
         self.running = False
         _forks.forked(self)
@@ -144,6 +155,8 @@ class Bound:
             arrays[i] = self.new(t.shape, t.dtype.dtype)
         self.leaf_buffers = arrays[: len(plan.leaf_types)]
         self.number_blocks: list[tuple[Array, list[int]]] = []
+        self.numbers: list[Any] | None = None  # that stand there
+        self.has_complex = any([t.dtype.kind == "c" for t in plan.number_types])
         by_dtype: dict[Any, list[int]] = {}
         for k, t in enumerate(plan.number_types):
             by_dtype.setdefault(t.dtype.dtype, []).append(k)
@@ -207,8 +220,11 @@ class Bound:
     def fill(self, leaves: list[Any], numbers: list[Any]) -> None:
         for buffer, value in zip(self.leaf_buffers, leaves, strict=True):
             buffer[...] = value
-        for block, members in self.number_blocks:
-            block[:] = [numbers[k] for k in members]
+        if numbers != self.numbers or 0 in numbers or self.has_complex:  # others stand there; 0 equals -0
+            self.numbers = None  # in case of an interrupt
+            for block, members in self.number_blocks:
+                block[:] = [numbers[k] for k in members]
+            self.numbers = list(numbers)
 
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         with self.lock:
@@ -232,12 +248,14 @@ class Bound:
 
     def run_between(self, leaves: list[Any], numbers: list[Any], masked: bool) -> list[Any]:
         """Run in the middle of a run of this thread, which a finalizer or a signal's handler has interrupted."""
-        before = [x.copy() for x in self.owned]
+        before, stood = [x.copy() for x in self.owned], self.numbers
         try:
             return self.compute(leaves, numbers, masked)
         finally:
+            self.numbers = None
             for array, contents in zip(self.owned, before, strict=True):
                 array[...] = contents
+            self.numbers = stood
 
 
 def _without_axes(inputs: tuple[Any, ...], shape: Shape) -> tuple[Any, ...]:

@@ -22,13 +22,17 @@ struct python {
     double (*number)(object *);
     void (*count)(object *);
     void (*drop)(object *);
+    void *(*take)(uint64_t);
+    void (*give)(void *);
+    object *(*lacking)(void);
     object *(*allocate)(object *, word);
     object *(*set)(object *);
     int (*has)(object *, object *);
     int (*add)(object *, object *);
     int (*append)(object *, object *);
+    int (*truth)(object *);
     object *(*call)(object *, object *const *, uint64_t, object *);
-    object *none, *yes, *floating, *zero, *otherwise;
+    object *none, *yes, *no, *floating, *zero, *otherwise;
     word kind, op, inputs, attributes, type, tracked, value, site, offset, place;
 };
 
@@ -67,9 +71,9 @@ static inline const struct node *said(const struct graph *g, word i) {
     return (const struct node *)(g->nodes + i * (word)sizeof(struct node));
 }
 
-/* Whether all nodes are different ones. */
+/* Whether all nodes are different ones. Behind them is room for the places of a hash table. */
 static inline int are_different(object **nodes, const struct graph *g) {
-    object *seen[g->places];
+    object **seen = nodes + g->count;
     for (word i = 0; i < g->places; i++) seen[i] = 0;
     for (word i = 0; i < g->count; i++) {
         word at = (word)((((uint64_t)nodes[i] >> 4) * 0x9E3779B97F4A7C15u) >> 32) & (g->places - 1);
@@ -165,12 +169,14 @@ static inline object *attributes(const struct graph *g, object **nodes, word cou
 object *match(object *self, object *roots) {
     const struct graph *g = (const struct graph *)((char *)self + CONTENTS);
     const struct python *p = g->python;
-    object *nodes[g->count], *result = 0;
+    object *result = 0;
     word met = 0;
     if (size(roots) != g->roots) {
         p->count(p->none);
         return p->none;
     }
+    object **nodes = p->take(8 * (uint64_t)(g->count + g->places));
+    if (!nodes) return p->lacking();
     for (object **items = (object **)field(roots, ITEMS); met < g->roots; met++) {
         nodes[met] = items[met];
         p->count(nodes[met]);
@@ -194,6 +200,7 @@ object *match(object *self, object *roots) {
         }
     }
     while (met > 0) p->drop(nodes[--met]);
+    p->give(nodes);
     return result;
 }
 
@@ -216,8 +223,9 @@ object *below(object *self, object *root) {
             if (w->ops[k] == op) failed = p->append(found, node) < 0;
         for (word k = 0; op != w->last && !failed && k < size(inputs); k++) {
             object *x = field(inputs, ITEMS + 8 * k);
-            if (field(x, p->tracked) != p->yes) continue;
-            int has = p->has(seen, x);
+            object *tracked = field(x, p->tracked);
+            int is = tracked == p->yes ? 1 : tracked == p->no ? 0 : p->truth(tracked);
+            int has = is > 0 ? p->has(seen, x) : is < 0 ? -1 : 1;
             failed = has < 0 || (!has && (p->add(seen, x) < 0 || p->append(order, x) < 0));
         }
     }

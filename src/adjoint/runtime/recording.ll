@@ -1,4 +1,4 @@
-; Made from recording.c by `make native`; its SHA-256 is ab752be9185462cfa7f93ab93400f8ce83e3a5066fe1abe3701ac216970e143b
+; Made from recording.c by `make native`; its SHA-256 is 4746208a1c5df1df4ab1179f28eaec7ff8608aef95f61dc4387adcaad0ce7dbe
 define ptr @$filled() #0 {
   %1 = alloca ptr, align 8
   store volatile ptr inttoptr (i64 6547123219833032162 to ptr), ptr %1, align 8
@@ -9,659 +9,726 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   %3 = alloca [5 x ptr], align 16
   %4 = getelementptr inbounds i8, ptr %0, i64 32
   %5 = load ptr, ptr %4, align 8
-  %6 = getelementptr inbounds i8, ptr %0, i64 56
+  %6 = getelementptr inbounds i8, ptr %1, i64 16
   %7 = load i64, ptr %6, align 8
-  %8 = alloca ptr, i64 %7, align 16
-  %9 = getelementptr inbounds i8, ptr %1, i64 16
-  %10 = load i64, ptr %9, align 8
-  %11 = getelementptr inbounds i8, ptr %0, i64 64
-  %12 = load i64, ptr %11, align 8
-  %13 = icmp eq i64 %10, %12
-  br i1 %13, label %20, label %14
+  %8 = getelementptr inbounds i8, ptr %0, i64 64
+  %9 = load i64, ptr %8, align 8
+  %10 = icmp eq i64 %7, %9
+  br i1 %10, label %17, label %11
 
-14:
-  %15 = getelementptr inbounds i8, ptr %5, i64 48
-  %16 = load ptr, ptr %15, align 8
-  %17 = getelementptr inbounds i8, ptr %5, i64 112
-  %18 = load ptr, ptr %17, align 8
-   call void %16(ptr %18)
-  %19 = load ptr, ptr %17, align 8
-  br label %464
+11:
+  %12 = getelementptr inbounds i8, ptr %5, i64 48
+  %13 = load ptr, ptr %12, align 8
+  %14 = getelementptr inbounds i8, ptr %5, i64 144
+  %15 = load ptr, ptr %14, align 8
+   call void %13(ptr %15)
+  %16 = load ptr, ptr %14, align 8
+  br label %514
 
-20:
-  %21 = getelementptr inbounds i8, ptr %1, i64 24
-  %22 = load ptr, ptr %21, align 8
-  %23 = icmp sgt i64 %10, 0
-  br i1 %23, label %24, label %28
-
-24:
-  %25 = getelementptr inbounds i8, ptr %5, i64 48
-  br label %227
-
-26:
-  %27 = load i64, ptr %6, align 8
-  br label %28
+17:
+  %18 = getelementptr inbounds i8, ptr %5, i64 64
+  %19 = load ptr, ptr %18, align 8
+  %20 = getelementptr inbounds i8, ptr %0, i64 56
+  %21 = load i64, ptr %20, align 8
+  %22 = getelementptr inbounds i8, ptr %0, i64 104
+  %23 = load i64, ptr %22, align 8
+  %24 = add nsw i64 %23, %21
+  %25 = shl i64 %24, 3
+  %26 = call ptr %19(i64 %25)
+  %27 = icmp eq ptr %26, null
+  br i1 %27, label %28, label %32
 
 28:
-  %29 = phi i64 [ %7, %20 ], [ %27, %26 ]
-  %30 = phi i64 [ 0, %20 ], [ %233, %26 ]
-  %31 = icmp sgt i64 %29, 0
-  br i1 %31, label %32, label %219
+  %29 = getelementptr inbounds i8, ptr %5, i64 80
+  %30 = load ptr, ptr %29, align 8
+  %31 = call ptr %30()
+  br label %514
 
 32:
-  %33 = getelementptr inbounds i8, ptr %0, i64 48
+  %33 = getelementptr inbounds i8, ptr %1, i64 24
   %34 = load ptr, ptr %33, align 8
-  %35 = load ptr, ptr %4, align 8
-  %36 = getelementptr inbounds i8, ptr %0, i64 40
-  %37 = getelementptr inbounds i8, ptr %35, i64 200
-  %38 = getelementptr inbounds i8, ptr %35, i64 112
-  %39 = getelementptr inbounds i8, ptr %35, i64 160
-  %40 = getelementptr inbounds i8, ptr %35, i64 184
-  %41 = getelementptr inbounds i8, ptr %35, i64 192
-  %42 = getelementptr inbounds i8, ptr %35, i64 176
-  %43 = getelementptr inbounds i8, ptr %35, i64 152
-  %44 = getelementptr inbounds i8, ptr %35, i64 128
-  %45 = getelementptr inbounds i8, ptr %35, i64 32
-  %46 = getelementptr inbounds i8, ptr %35, i64 40
-  %47 = getelementptr inbounds i8, ptr %35, i64 168
-  %48 = getelementptr inbounds i8, ptr %35, i64 48
-  br label %49
+  %35 = load i64, ptr %8, align 8
+  %36 = icmp sgt i64 %35, 0
+  br i1 %36, label %37, label %39
 
-49:
-  %50 = phi i64 [ %30, %32 ], [ %214, %213 ]
-  %51 = phi ptr [ %34, %32 ], [ %215, %213 ]
-  %52 = phi i64 [ 0, %32 ], [ %216, %213 ]
-  %53 = load ptr, ptr %36, align 8
-  %54 = mul nuw nsw i64 %52, 88
-  %55 = getelementptr inbounds i8, ptr %53, i64 %54
-  %56 = getelementptr inbounds ptr, ptr %8, i64 %52
-  %57 = load ptr, ptr %56, align 8
-  %58 = load i64, ptr %37, align 8
-  %59 = getelementptr inbounds i8, ptr %57, i64 %58
-  %60 = load ptr, ptr %59, align 8
-  %61 = icmp eq ptr %60, null
-  br i1 %61, label %236, label %62
+37:
+  %38 = getelementptr inbounds i8, ptr %5, i64 48
+  br label %271
 
-62:
-  %63 = load ptr, ptr %38, align 8
-  %64 = icmp eq ptr %60, %63
-  %65 = getelementptr inbounds i8, ptr %55, i64 40
-  %66 = load i64, ptr %65, align 8
-  %67 = icmp ne i64 %66, 0
-  %68 = xor i1 %64, %67
-  br i1 %68, label %69, label %236
+39:
+  %40 = phi i64 [ 0, %32 ], [ %277, %271 ]
+  %41 = load i64, ptr %20, align 8
+  %42 = icmp sgt i64 %41, 0
+  br i1 %42, label %43, label %227
 
-69:
-  %70 = load ptr, ptr %55, align 8
-  %71 = icmp eq ptr %70, null
-  br i1 %71, label %77, label %72
+43:
+  %44 = getelementptr inbounds i8, ptr %0, i64 48
+  %45 = load ptr, ptr %44, align 8
+  %46 = load ptr, ptr %4, align 8
+  %47 = getelementptr inbounds i8, ptr %0, i64 40
+  %48 = getelementptr inbounds i8, ptr %46, i64 240
+  %49 = getelementptr inbounds i8, ptr %46, i64 144
+  %50 = getelementptr inbounds i8, ptr %46, i64 200
+  %51 = getelementptr inbounds i8, ptr %46, i64 224
+  %52 = getelementptr inbounds i8, ptr %46, i64 232
+  %53 = getelementptr inbounds i8, ptr %46, i64 216
+  %54 = getelementptr inbounds i8, ptr %46, i64 192
+  %55 = getelementptr inbounds i8, ptr %46, i64 168
+  %56 = getelementptr inbounds i8, ptr %46, i64 32
+  %57 = getelementptr inbounds i8, ptr %46, i64 40
+  %58 = getelementptr inbounds i8, ptr %46, i64 208
+  %59 = getelementptr inbounds i8, ptr %46, i64 48
+  br label %60
 
-72:
-  %73 = load i64, ptr %39, align 8
-  %74 = getelementptr inbounds i8, ptr %57, i64 %73
-  %75 = load ptr, ptr %74, align 8
-  %76 = icmp eq ptr %75, %70
-  br i1 %76, label %77, label %236
+60:
+  %61 = phi i64 [ %40, %43 ], [ %222, %221 ]
+  %62 = phi ptr [ %45, %43 ], [ %223, %221 ]
+  %63 = phi i64 [ 0, %43 ], [ %224, %221 ]
+  %64 = load ptr, ptr %47, align 8
+  %65 = mul nuw nsw i64 %63, 88
+  %66 = getelementptr inbounds i8, ptr %64, i64 %65
+  %67 = getelementptr inbounds ptr, ptr %26, i64 %63
+  %68 = load ptr, ptr %67, align 8
+  %69 = load i64, ptr %48, align 8
+  %70 = getelementptr inbounds i8, ptr %68, i64 %69
+  %71 = load ptr, ptr %70, align 8
+  %72 = icmp eq ptr %71, null
+  br i1 %72, label %280, label %73
 
-77:
-  %78 = getelementptr inbounds i8, ptr %55, i64 8
-  %79 = load ptr, ptr %78, align 8
-  %80 = icmp eq ptr %79, null
-  br i1 %80, label %86, label %81
+73:
+  %74 = load ptr, ptr %49, align 8
+  %75 = icmp eq ptr %71, %74
+  %76 = getelementptr inbounds i8, ptr %66, i64 40
+  %77 = load i64, ptr %76, align 8
+  %78 = icmp ne i64 %77, 0
+  %79 = xor i1 %75, %78
+  br i1 %79, label %80, label %280
 
-81:
-  %82 = load i64, ptr %40, align 8
-  %83 = getelementptr inbounds i8, ptr %57, i64 %82
-  %84 = load ptr, ptr %83, align 8
-  %85 = icmp eq ptr %84, %79
-  br i1 %85, label %86, label %236
+80:
+  %81 = load ptr, ptr %66, align 8
+  %82 = icmp eq ptr %81, null
+  br i1 %82, label %88, label %83
 
-86:
-  %87 = getelementptr inbounds i8, ptr %55, i64 16
-  %88 = load ptr, ptr %87, align 8
-  %89 = icmp eq ptr %88, null
-  br i1 %89, label %95, label %90
+83:
+  %84 = load i64, ptr %50, align 8
+  %85 = getelementptr inbounds i8, ptr %68, i64 %84
+  %86 = load ptr, ptr %85, align 8
+  %87 = icmp eq ptr %86, %81
+  br i1 %87, label %88, label %280
 
-90:
-  %91 = load i64, ptr %41, align 8
-  %92 = getelementptr inbounds i8, ptr %57, i64 %91
-  %93 = load ptr, ptr %92, align 8
-  %94 = icmp eq ptr %93, %88
-  br i1 %94, label %95, label %236
+88:
+  %89 = getelementptr inbounds i8, ptr %66, i64 8
+  %90 = load ptr, ptr %89, align 8
+  %91 = icmp eq ptr %90, null
+  br i1 %91, label %97, label %92
 
-95:
-  %96 = load i64, ptr %42, align 8
-  %97 = getelementptr inbounds i8, ptr %57, i64 %96
-  %98 = load ptr, ptr %97, align 8
-  %99 = getelementptr inbounds i8, ptr %55, i64 48
-  %100 = load i64, ptr %99, align 8
-  switch i64 %100, label %106 [
-    i64 0, label %170
-    i64 1, label %101
-    i64 2, label %101
-  ]
+92:
+  %93 = load i64, ptr %51, align 8
+  %94 = getelementptr inbounds i8, ptr %68, i64 %93
+  %95 = load ptr, ptr %94, align 8
+  %96 = icmp eq ptr %95, %90
+  br i1 %96, label %97, label %280
+
+97:
+  %98 = getelementptr inbounds i8, ptr %66, i64 16
+  %99 = load ptr, ptr %98, align 8
+  %100 = icmp eq ptr %99, null
+  br i1 %100, label %106, label %101
 
 101:
-  %102 = icmp eq ptr %98, %63
-  %103 = icmp ne i64 %100, 1
-  %104 = xor i1 %102, %103
-  %105 = zext i1 %104 to i32
-  br label %164
+  %102 = load i64, ptr %52, align 8
+  %103 = getelementptr inbounds i8, ptr %68, i64 %102
+  %104 = load ptr, ptr %103, align 8
+  %105 = icmp eq ptr %104, %99
+  br i1 %105, label %106, label %280
 
 106:
-  %107 = getelementptr inbounds i8, ptr %55, i64 32
-  %108 = load ptr, ptr %107, align 8
-  %109 = icmp eq ptr %108, null
-  br i1 %109, label %117, label %110
-
-110:
-  %111 = icmp eq ptr %98, null
-  br i1 %111, label %167, label %112
+  %107 = load i64, ptr %53, align 8
+  %108 = getelementptr inbounds i8, ptr %68, i64 %107
+  %109 = load ptr, ptr %108, align 8
+  %110 = getelementptr inbounds i8, ptr %66, i64 48
+  %111 = load i64, ptr %110, align 8
+  switch i64 %111, label %117 [
+    i64 0, label %178
+    i64 1, label %112
+    i64 2, label %112
+  ]
 
 112:
-  %113 = load i64, ptr %43, align 8
-  %114 = getelementptr inbounds i8, ptr %98, i64 %113
-  %115 = load ptr, ptr %114, align 8
-  %116 = icmp eq ptr %115, %108
-  br i1 %116, label %117, label %167
+  %113 = icmp eq ptr %109, %74
+  %114 = icmp ne i64 %111, 1
+  %115 = xor i1 %113, %114
+  %116 = zext i1 %115 to i32
+  br label %175
 
 117:
-  %118 = icmp eq i64 %100, 5
-  br i1 %118, label %122, label %119
+  %118 = getelementptr inbounds i8, ptr %66, i64 32
+  %119 = load ptr, ptr %118, align 8
+  %120 = icmp eq ptr %119, null
+  br i1 %120, label %128, label %121
 
-119:
-  %120 = load ptr, ptr %44, align 8
-  %121 = icmp eq ptr %108, %120
-  br i1 %121, label %122, label %153
+121:
+  %122 = icmp eq ptr %109, null
+  br i1 %122, label %280, label %123
 
-122:
-  %123 = load ptr, ptr %46, align 8
-  %124 = call double %123(ptr %98)
-  %125 = load i64, ptr %99, align 8
-  %126 = icmp eq i64 %125, 5
-  br i1 %126, label %127, label %141
+123:
+  %124 = load i64, ptr %54, align 8
+  %125 = getelementptr inbounds i8, ptr %109, i64 %124
+  %126 = load ptr, ptr %125, align 8
+  %127 = icmp eq ptr %126, %119
+  br i1 %127, label %128, label %280
 
-127:
-  %128 = fcmp une double %124, 0.000000e+00
-  br i1 %128, label %134, label %129
+128:
+  %129 = icmp eq i64 %111, 5
+  br i1 %129, label %133, label %130
 
-129:
-  %130 = fdiv double 1.000000e+00, %124
-  %131 = fcmp olt double %130, 0.000000e+00
-  %132 = fcmp une double %124, 1.000000e+00
-  %133 = and i1 %132, %131
-  br i1 %133, label %138, label %167
+130:
+  %131 = load ptr, ptr %55, align 8
+  %132 = icmp eq ptr %119, %131
+  br i1 %132, label %133, label %164
 
-134:
-  %135 = fcmp une double %124, 1.000000e+00
-  %136 = fcmp une double %124, -1.000000e+00
-  %137 = and i1 %135, %136
-  br i1 %137, label %138, label %167
+133:
+  %134 = load ptr, ptr %57, align 8
+  %135 = call double %134(ptr %109)
+  %136 = load i64, ptr %110, align 8
+  %137 = icmp eq i64 %136, 5
+  br i1 %137, label %138, label %152
 
 138:
-  %139 = fcmp une double %124, 2.000000e+00
-  %140 = zext i1 %139 to i32
-  br label %164
+  %139 = fcmp une double %135, 0.000000e+00
+  br i1 %139, label %145, label %140
 
-141:
-  %142 = load ptr, ptr %46, align 8
-  %143 = getelementptr inbounds i8, ptr %55, i64 24
-  %144 = load ptr, ptr %143, align 8
-  %145 = call double %142(ptr %144)
-  %146 = fcmp oeq double %145, %124
-  br i1 %146, label %147, label %167
+140:
+  %141 = fdiv double 1.000000e+00, %135
+  %142 = fcmp olt double %141, 0.000000e+00
+  %143 = fcmp une double %135, 1.000000e+00
+  %144 = and i1 %143, %142
+  br i1 %144, label %149, label %280
 
-147:
-  %148 = fcmp une double %124, 0.000000e+00
-  %149 = fdiv double 1.000000e+00, %124
-  %150 = fcmp ogt double %149, 0.000000e+00
-  %151 = or i1 %148, %150
-  %152 = zext i1 %151 to i32
-  br label %164
+145:
+  %146 = fcmp une double %135, 1.000000e+00
+  %147 = fcmp une double %135, -1.000000e+00
+  %148 = and i1 %146, %147
+  br i1 %148, label %149, label %280
 
-153:
-  %154 = getelementptr inbounds i8, ptr %55, i64 24
+149:
+  %150 = fcmp une double %135, 2.000000e+00
+  %151 = zext i1 %150 to i32
+  br label %175
+
+152:
+  %153 = load ptr, ptr %57, align 8
+  %154 = getelementptr inbounds i8, ptr %66, i64 24
   %155 = load ptr, ptr %154, align 8
-  %156 = icmp eq ptr %98, %155
-  br i1 %156, label %170, label %157
+  %156 = call double %153(ptr %155)
+  %157 = fcmp oeq double %156, %135
+  br i1 %157, label %158, label %280
 
-157:
-  %158 = icmp eq ptr %98, null
-  %159 = icmp eq ptr %98, %63
-  %160 = or i1 %158, %159
-  br i1 %160, label %167, label %161
-
-161:
-  %162 = load ptr, ptr %45, align 8
-  %163 = call i32 %162(ptr %98, ptr %155, i32 2)
-  br label %164
+158:
+  %159 = fcmp une double %135, 0.000000e+00
+  %160 = fdiv double 1.000000e+00, %135
+  %161 = fcmp ogt double %160, 0.000000e+00
+  %162 = or i1 %159, %161
+  %163 = zext i1 %162 to i32
+  br label %175
 
 164:
-  %165 = phi i32 [ %152, %147 ], [ %105, %101 ], [ %140, %138 ], [ %163, %161 ]
-  %166 = icmp slt i32 %165, 1
-  br i1 %166, label %167, label %170
+  %165 = getelementptr inbounds i8, ptr %66, i64 24
+  %166 = load ptr, ptr %165, align 8
+  %167 = icmp eq ptr %109, %166
+  br i1 %167, label %178, label %168
 
-167:
-  %168 = phi i32 [ %165, %164 ], [ 0, %110 ], [ 0, %112 ], [ 0, %129 ], [ 0, %134 ], [ 0, %141 ], [ 0, %157 ]
-  %169 = sext i32 %168 to i64
-  br label %223
+168:
+  %169 = icmp eq ptr %109, null
+  %170 = icmp eq ptr %109, %74
+  %171 = or i1 %169, %170
+  br i1 %171, label %280, label %172
 
-170:
-  %171 = getelementptr inbounds i8, ptr %55, i64 56
-  %172 = load i64, ptr %171, align 8
-  %173 = icmp slt i64 %172, 0
-  br i1 %173, label %213, label %174
+172:
+  %173 = load ptr, ptr %56, align 8
+  %174 = call i32 %173(ptr %109, ptr %166, i32 2)
+  br label %175
 
-174:
-  %175 = load i64, ptr %47, align 8
-  %176 = getelementptr inbounds i8, ptr %57, i64 %175
-  %177 = load ptr, ptr %176, align 8
-  %178 = icmp eq ptr %177, null
-  br i1 %178, label %236, label %179
+175:
+  %176 = phi i32 [ %163, %158 ], [ %116, %112 ], [ %151, %149 ], [ %174, %172 ]
+  %177 = icmp slt i32 %176, 1
+  br i1 %177, label %269, label %178
 
-179:
-  %180 = getelementptr inbounds i8, ptr %177, i64 16
-  %181 = load i64, ptr %180, align 8
-  %182 = icmp eq i64 %181, %172
-  br i1 %182, label %183, label %236
+178:
+  %179 = getelementptr inbounds i8, ptr %66, i64 56
+  %180 = load i64, ptr %179, align 8
+  %181 = icmp slt i64 %180, 0
+  br i1 %181, label %221, label %182
 
-183:
-  %184 = icmp eq i64 %172, 0
-  br i1 %184, label %213, label %185
+182:
+  %183 = load i64, ptr %58, align 8
+  %184 = getelementptr inbounds i8, ptr %68, i64 %183
+  %185 = load ptr, ptr %184, align 8
+  %186 = icmp eq ptr %185, null
+  br i1 %186, label %280, label %187
 
-185:
-  %186 = phi i64 [ %208, %207 ], [ %50, %183 ]
-  %187 = phi i64 [ %209, %207 ], [ %172, %183 ]
-  %188 = phi i64 [ %210, %207 ], [ %50, %183 ]
-  %189 = phi ptr [ %195, %207 ], [ %51, %183 ]
-  %190 = phi i64 [ %211, %207 ], [ 0, %183 ]
-  %191 = shl nsw i64 %190, 3
-  %192 = getelementptr inbounds i8, ptr %177, i64 %191
-  %193 = getelementptr inbounds i8, ptr %192, i64 24
-  %194 = load ptr, ptr %193, align 8
-  %195 = getelementptr inbounds i8, ptr %189, i64 8
-  %196 = load i64, ptr %189, align 8
-  %197 = icmp slt i64 %196, %188
-  br i1 %197, label %198, label %202
+187:
+  %188 = getelementptr inbounds i8, ptr %185, i64 16
+  %189 = load i64, ptr %188, align 8
+  %190 = icmp eq i64 %189, %180
+  br i1 %190, label %191, label %280
 
-198:
-  %199 = getelementptr inbounds ptr, ptr %8, i64 %196
-  %200 = load ptr, ptr %199, align 8
-  %201 = icmp eq ptr %200, %194
-  br i1 %201, label %207, label %236
+191:
+  %192 = icmp eq i64 %180, 0
+  br i1 %192, label %221, label %193
 
-202:
-  %203 = load ptr, ptr %48, align 8
-   call void %203(ptr %194)
-  %204 = add nsw i64 %186, 1
-  %205 = getelementptr inbounds ptr, ptr %8, i64 %186
-  store ptr %194, ptr %205, align 8
-  %206 = load i64, ptr %171, align 8
-  br label %207
+193:
+  %194 = phi i64 [ %216, %215 ], [ %61, %191 ]
+  %195 = phi i64 [ %217, %215 ], [ %180, %191 ]
+  %196 = phi i64 [ %218, %215 ], [ %61, %191 ]
+  %197 = phi ptr [ %203, %215 ], [ %62, %191 ]
+  %198 = phi i64 [ %219, %215 ], [ 0, %191 ]
+  %199 = shl nsw i64 %198, 3
+  %200 = getelementptr inbounds i8, ptr %185, i64 %199
+  %201 = getelementptr inbounds i8, ptr %200, i64 24
+  %202 = load ptr, ptr %201, align 8
+  %203 = getelementptr inbounds i8, ptr %197, i64 8
+  %204 = load i64, ptr %197, align 8
+  %205 = icmp slt i64 %204, %196
+  br i1 %205, label %206, label %210
 
-207:
-  %208 = phi i64 [ %186, %198 ], [ %204, %202 ]
-  %209 = phi i64 [ %187, %198 ], [ %206, %202 ]
-  %210 = phi i64 [ %188, %198 ], [ %204, %202 ]
-  %211 = add nuw nsw i64 %190, 1
-  %212 = icmp slt i64 %211, %209
-  br i1 %212, label %185, label %213
+206:
+  %207 = getelementptr inbounds ptr, ptr %26, i64 %204
+  %208 = load ptr, ptr %207, align 8
+  %209 = icmp eq ptr %208, %202
+  br i1 %209, label %215, label %280
 
-213:
-  %214 = phi i64 [ %50, %170 ], [ %50, %183 ], [ %208, %207 ]
-  %215 = phi ptr [ %51, %170 ], [ %51, %183 ], [ %195, %207 ]
-  %216 = add nuw nsw i64 %52, 1
-  %217 = load i64, ptr %6, align 8
-  %218 = icmp slt i64 %216, %217
-  br i1 %218, label %49, label %219
+210:
+  %211 = load ptr, ptr %59, align 8
+   call void %211(ptr %202)
+  %212 = add nsw i64 %194, 1
+  %213 = getelementptr inbounds ptr, ptr %26, i64 %194
+  store ptr %202, ptr %213, align 8
+  %214 = load i64, ptr %179, align 8
+  br label %215
 
-219:
-  %220 = phi i64 [ %30, %28 ], [ %214, %213 ]
-  %221 = call fastcc i32 @$are_different(ptr %8, ptr %4)
-  %222 = zext nneg i32 %221 to i64
-  br label %223
+215:
+  %216 = phi i64 [ %194, %206 ], [ %212, %210 ]
+  %217 = phi i64 [ %195, %206 ], [ %214, %210 ]
+  %218 = phi i64 [ %196, %206 ], [ %212, %210 ]
+  %219 = add nuw nsw i64 %198, 1
+  %220 = icmp slt i64 %219, %217
+  br i1 %220, label %193, label %221
 
-223:
-  %224 = phi i64 [ %220, %219 ], [ %50, %167 ]
-  %225 = phi i64 [ %222, %219 ], [ %169, %167 ]
-  %226 = icmp eq i64 %225, 0
-  br i1 %226, label %236, label %243
+221:
+  %222 = phi i64 [ %61, %178 ], [ %61, %191 ], [ %216, %215 ]
+  %223 = phi ptr [ %62, %178 ], [ %62, %191 ], [ %203, %215 ]
+  %224 = add nuw nsw i64 %63, 1
+  %225 = load i64, ptr %20, align 8
+  %226 = icmp slt i64 %224, %225
+  br i1 %226, label %60, label %227
 
 227:
-  %228 = phi i64 [ 0, %24 ], [ %233, %227 ]
-  %229 = getelementptr inbounds ptr, ptr %22, i64 %228
-  %230 = load ptr, ptr %229, align 8
-  %231 = getelementptr inbounds ptr, ptr %8, i64 %228
-  store ptr %230, ptr %231, align 8
-  %232 = load ptr, ptr %25, align 8
-   call void %232(ptr %230)
-  %233 = add nuw nsw i64 %228, 1
-  %234 = load i64, ptr %11, align 8
-  %235 = icmp slt i64 %233, %234
-  br i1 %235, label %227, label %26
+  %228 = phi i64 [ %40, %39 ], [ %222, %221 ]
+  %229 = phi i64 [ %41, %39 ], [ %225, %221 ]
+  %230 = getelementptr inbounds ptr, ptr %26, i64 %229
+  %231 = load i64, ptr %22, align 8
+  %232 = icmp sgt i64 %231, 0
+  br i1 %232, label %237, label %233
 
-236:
-  %237 = phi i64 [ %224, %223 ], [ %186, %198 ], [ %50, %90 ], [ %50, %49 ], [ %50, %72 ], [ %50, %62 ], [ %50, %81 ], [ %50, %174 ], [ %50, %179 ]
-  %238 = getelementptr inbounds i8, ptr %5, i64 48
-  %239 = load ptr, ptr %238, align 8
-  %240 = getelementptr inbounds i8, ptr %5, i64 112
-  %241 = load ptr, ptr %240, align 8
-   call void %239(ptr %241)
-  %242 = load ptr, ptr %240, align 8
-  br label %451
+233:
+  %234 = icmp slt i64 %229, 1
+  br i1 %234, label %287, label %235
 
-243:
-  %244 = icmp sgt i64 %225, 0
-  br i1 %244, label %245, label %451
+235:
+  %236 = add nsw i64 %231, -1
+  br label %242
 
-245:
-  %246 = getelementptr inbounds i8, ptr %5, i64 16
-  %247 = load ptr, ptr %246, align 8
-  %248 = call ptr %247(i64 5)
-  %249 = icmp eq ptr %248, null
-  br i1 %249, label %451, label %250
+237:
+  %238 = phi i64 [ %240, %237 ], [ 0, %227 ]
+  %239 = getelementptr inbounds ptr, ptr %230, i64 %238
+  store ptr null, ptr %239, align 8
+  %240 = add nuw nsw i64 %238, 1
+  %241 = icmp eq i64 %240, %231
+  br i1 %241, label %233, label %237
 
-250:
-  %251 = load i64, ptr %6, align 8
-  %252 = load ptr, ptr %4, align 8
-  %253 = load ptr, ptr %252, align 8
-  %254 = call ptr %253(i64 %251)
-  %255 = icmp ne ptr %254, null
-  %256 = icmp sgt i64 %251, 0
-  %257 = and i1 %256, %255
-  br i1 %257, label %258, label %270
+242:
+  %243 = phi i64 [ 0, %235 ], [ %267, %264 ]
+  %244 = getelementptr inbounds ptr, ptr %26, i64 %243
+  %245 = load ptr, ptr %244, align 8
+  %246 = ptrtoint ptr %245 to i64
+  %247 = lshr i64 %246, 4
+  %248 = mul i64 %247, -7046029254386353131
+  %249 = lshr i64 %248, 32
+  %250 = and i64 %249, %236
+  %251 = getelementptr inbounds ptr, ptr %230, i64 %250
+  %252 = load ptr, ptr %251, align 8
+  %253 = icmp eq ptr %252, null
+  br i1 %253, label %264, label %254
+
+254:
+  %255 = phi ptr [ %262, %258 ], [ %252, %242 ]
+  %256 = phi i64 [ %260, %258 ], [ %250, %242 ]
+  %257 = icmp eq ptr %255, %245
+  br i1 %257, label %280, label %258
 
 258:
-  %259 = getelementptr inbounds i8, ptr %252, i64 48
-  %260 = getelementptr inbounds i8, ptr %252, i64 8
-  br label %261
+  %259 = add nsw i64 %256, 1
+  %260 = and i64 %259, %236
+  %261 = getelementptr inbounds ptr, ptr %230, i64 %260
+  %262 = load ptr, ptr %261, align 8
+  %263 = icmp eq ptr %262, null
+  br i1 %263, label %264, label %254
 
-261:
-  %262 = phi i64 [ 0, %258 ], [ %267, %261 ]
-  %263 = load ptr, ptr %259, align 8
-  %264 = getelementptr inbounds ptr, ptr %8, i64 %262
-  %265 = load ptr, ptr %264, align 8
-   call void %263(ptr %265)
-  %266 = load ptr, ptr %260, align 8
-  %267 = add nuw nsw i64 %262, 1
-  %268 = call i32 %266(ptr %254, i64 %262, ptr %265)
-  %269 = icmp eq i64 %267, %251
-  br i1 %269, label %270, label %261
+264:
+  %265 = phi i64 [ %250, %242 ], [ %260, %258 ]
+  %266 = getelementptr inbounds ptr, ptr %230, i64 %265
+  store ptr %245, ptr %266, align 8
+  %267 = add nuw nsw i64 %243, 1
+  %268 = icmp eq i64 %267, %229
+  br i1 %268, label %287, label %242
 
-270:
-  store ptr %254, ptr %3, align 16
-  %271 = getelementptr inbounds i8, ptr %3, i64 8
-  %272 = getelementptr inbounds i8, ptr %0, i64 72
-  %273 = load i64, ptr %272, align 8
-  %274 = load ptr, ptr %4, align 8
-  %275 = load ptr, ptr %274, align 8
-  %276 = call ptr %275(i64 %273)
-  %277 = icmp ne ptr %276, null
-  %278 = icmp sgt i64 %273, 0
-  %279 = and i1 %278, %277
-  br i1 %279, label %280, label %304
+269:
+  %270 = icmp eq i32 %176, 0
+  br i1 %270, label %280, label %498
+
+271:
+  %272 = phi i64 [ 0, %37 ], [ %277, %271 ]
+  %273 = getelementptr inbounds ptr, ptr %34, i64 %272
+  %274 = load ptr, ptr %273, align 8
+  %275 = getelementptr inbounds ptr, ptr %26, i64 %272
+  store ptr %274, ptr %275, align 8
+  %276 = load ptr, ptr %38, align 8
+   call void %276(ptr %274)
+  %277 = add nuw nsw i64 %272, 1
+  %278 = load i64, ptr %8, align 8
+  %279 = icmp slt i64 %277, %278
+  br i1 %279, label %271, label %39
 
 280:
-  %281 = getelementptr inbounds i8, ptr %0, i64 40
-  %282 = getelementptr inbounds i8, ptr %274, i64 48
-  %283 = getelementptr inbounds i8, ptr %274, i64 8
-  br label %284
+  %281 = phi i64 [ %194, %206 ], [ %61, %269 ], [ %228, %254 ], [ %61, %101 ], [ %61, %60 ], [ %61, %83 ], [ %61, %73 ], [ %61, %92 ], [ %61, %182 ], [ %61, %187 ], [ %61, %121 ], [ %61, %123 ], [ %61, %140 ], [ %61, %145 ], [ %61, %152 ], [ %61, %168 ]
+  %282 = getelementptr inbounds i8, ptr %5, i64 48
+  %283 = load ptr, ptr %282, align 8
+  %284 = getelementptr inbounds i8, ptr %5, i64 144
+  %285 = load ptr, ptr %284, align 8
+   call void %283(ptr %285)
+  %286 = load ptr, ptr %284, align 8
+  br label %498
 
-284:
-  %285 = phi i64 [ 0, %280 ], [ %301, %300 ]
-  %286 = phi i64 [ 0, %280 ], [ %302, %300 ]
-  %287 = load ptr, ptr %281, align 8
-  %288 = mul nuw nsw i64 %286, 88
-  %289 = getelementptr inbounds i8, ptr %287, i64 %288
-  %290 = getelementptr inbounds i8, ptr %289, i64 64
-  %291 = load i64, ptr %290, align 8
-  %292 = icmp eq i64 %291, 0
-  br i1 %292, label %300, label %293
+287:
+  %288 = getelementptr inbounds i8, ptr %5, i64 16
+  %289 = load ptr, ptr %288, align 8
+  %290 = call ptr %289(i64 5)
+  %291 = icmp eq ptr %290, null
+  br i1 %291, label %498, label %292
 
-293:
-  %294 = load ptr, ptr %282, align 8
-  %295 = getelementptr inbounds ptr, ptr %8, i64 %286
-  %296 = load ptr, ptr %295, align 8
-   call void %294(ptr %296)
-  %297 = load ptr, ptr %283, align 8
-  %298 = add nsw i64 %285, 1
-  %299 = call i32 %297(ptr %276, i64 %285, ptr %296)
-  br label %300
+292:
+  %293 = load i64, ptr %20, align 8
+  %294 = load ptr, ptr %4, align 8
+  %295 = load ptr, ptr %294, align 8
+  %296 = call ptr %295(i64 %293)
+  %297 = icmp ne ptr %296, null
+  %298 = icmp sgt i64 %293, 0
+  %299 = and i1 %298, %297
+  br i1 %299, label %300, label %313
 
 300:
-  %301 = phi i64 [ %298, %293 ], [ %285, %284 ]
-  %302 = add nuw nsw i64 %286, 1
-  %303 = icmp slt i64 %301, %273
-  br i1 %303, label %284, label %304
+  %301 = getelementptr inbounds i8, ptr %294, i64 48
+  %302 = getelementptr inbounds i8, ptr %294, i64 8
+  br label %303
 
-304:
-  store ptr %276, ptr %271, align 8
-  %305 = getelementptr inbounds i8, ptr %3, i64 16
-  %306 = getelementptr inbounds i8, ptr %0, i64 80
-  %307 = load i64, ptr %306, align 8
-  %308 = load ptr, ptr %4, align 8
-  %309 = load ptr, ptr %308, align 8
-  %310 = call ptr %309(i64 %307)
-  %311 = icmp eq ptr %310, null
-  %312 = icmp slt i64 %307, 1
-  %313 = or i1 %312, %311
-  br i1 %313, label %356, label %314
+303:
+  %304 = phi i64 [ 0, %300 ], [ %309, %303 ]
+  %305 = load ptr, ptr %301, align 8
+  %306 = getelementptr inbounds ptr, ptr %26, i64 %304
+  %307 = load ptr, ptr %306, align 8
+   call void %305(ptr %307)
+  %308 = load ptr, ptr %302, align 8
+  %309 = add nuw nsw i64 %304, 1
+  %310 = load ptr, ptr %306, align 8
+  %311 = call i32 %308(ptr %296, i64 %304, ptr %310)
+  %312 = icmp eq i64 %309, %293
+  br i1 %312, label %313, label %303
 
-314:
-  %315 = getelementptr inbounds i8, ptr %0, i64 40
-  %316 = getelementptr inbounds i8, ptr %308, i64 176
-  %317 = getelementptr inbounds i8, ptr %308, i64 16
-  %318 = getelementptr inbounds i8, ptr %308, i64 48
-  %319 = getelementptr inbounds i8, ptr %308, i64 24
-  %320 = getelementptr inbounds i8, ptr %308, i64 8
-  br label %321
+313:
+  store ptr %296, ptr %3, align 16
+  %314 = getelementptr inbounds i8, ptr %3, i64 8
+  %315 = getelementptr inbounds i8, ptr %0, i64 72
+  %316 = load i64, ptr %315, align 8
+  %317 = load ptr, ptr %4, align 8
+  %318 = load ptr, ptr %317, align 8
+  %319 = call ptr %318(i64 %316)
+  %320 = icmp ne ptr %319, null
+  %321 = icmp sgt i64 %316, 0
+  %322 = and i1 %321, %320
+  br i1 %322, label %323, label %348
 
-321:
-  %322 = phi i64 [ 0, %314 ], [ %353, %352 ]
-  %323 = phi i64 [ 0, %314 ], [ %354, %352 ]
-  %324 = load ptr, ptr %315, align 8
-  %325 = mul nuw nsw i64 %323, 88
-  %326 = getelementptr inbounds i8, ptr %324, i64 %325
-  %327 = getelementptr inbounds i8, ptr %326, i64 48
-  %328 = load i64, ptr %327, align 8
-  %329 = icmp eq i64 %328, 5
-  br i1 %329, label %330, label %352
+323:
+  %324 = getelementptr inbounds i8, ptr %0, i64 40
+  %325 = getelementptr inbounds i8, ptr %317, i64 48
+  %326 = getelementptr inbounds i8, ptr %317, i64 8
+  br label %327
 
-330:
-  %331 = getelementptr inbounds ptr, ptr %8, i64 %323
-  %332 = load ptr, ptr %331, align 8
-  %333 = load i64, ptr %316, align 8
-  %334 = getelementptr inbounds i8, ptr %332, i64 %333
-  %335 = load ptr, ptr %334, align 8
-  %336 = load ptr, ptr %317, align 8
-  %337 = call ptr %336(i64 2)
-  %338 = icmp eq ptr %337, null
-  br i1 %338, label %339, label %342
+327:
+  %328 = phi i64 [ 0, %323 ], [ %345, %344 ]
+  %329 = phi i64 [ 0, %323 ], [ %346, %344 ]
+  %330 = load ptr, ptr %324, align 8
+  %331 = mul nuw nsw i64 %329, 88
+  %332 = getelementptr inbounds i8, ptr %330, i64 %331
+  %333 = getelementptr inbounds i8, ptr %332, i64 64
+  %334 = load i64, ptr %333, align 8
+  %335 = icmp eq i64 %334, 0
+  br i1 %335, label %344, label %336
 
-339:
-  %340 = getelementptr inbounds i8, ptr %308, i64 56
-  %341 = load ptr, ptr %340, align 8
-   call void %341(ptr %310)
-  br label %356
+336:
+  %337 = load ptr, ptr %325, align 8
+  %338 = getelementptr inbounds ptr, ptr %26, i64 %329
+  %339 = load ptr, ptr %338, align 8
+   call void %337(ptr %339)
+  %340 = load ptr, ptr %326, align 8
+  %341 = add nsw i64 %328, 1
+  %342 = load ptr, ptr %338, align 8
+  %343 = call i32 %340(ptr %319, i64 %328, ptr %342)
+  br label %344
 
-342:
-  %343 = load ptr, ptr %318, align 8
-   call void %343(ptr %332)
-  %344 = load ptr, ptr %319, align 8
-  %345 = call i32 %344(ptr %337, i64 1, ptr %332)
-  %346 = load ptr, ptr %318, align 8
-   call void %346(ptr %335)
-  %347 = load ptr, ptr %319, align 8
-  %348 = call i32 %347(ptr %337, i64 0, ptr %335)
-  %349 = load ptr, ptr %320, align 8
-  %350 = add nsw i64 %322, 1
-  %351 = call i32 %349(ptr %310, i64 %322, ptr %337)
-  br label %352
+344:
+  %345 = phi i64 [ %341, %336 ], [ %328, %327 ]
+  %346 = add nuw nsw i64 %329, 1
+  %347 = icmp slt i64 %345, %316
+  br i1 %347, label %327, label %348
 
-352:
-  %353 = phi i64 [ %322, %321 ], [ %350, %342 ]
-  %354 = add nuw nsw i64 %323, 1
-  %355 = icmp slt i64 %353, %307
-  br i1 %355, label %321, label %356
+348:
+  store ptr %319, ptr %314, align 8
+  %349 = getelementptr inbounds i8, ptr %3, i64 16
+  %350 = getelementptr inbounds i8, ptr %0, i64 80
+  %351 = load i64, ptr %350, align 8
+  %352 = load ptr, ptr %4, align 8
+  %353 = load ptr, ptr %352, align 8
+  %354 = call ptr %353(i64 %351)
+  %355 = icmp eq ptr %354, null
+  %356 = icmp slt i64 %351, 1
+  %357 = or i1 %356, %355
+  br i1 %357, label %402, label %358
 
-356:
-  %357 = phi ptr [ null, %339 ], [ %310, %304 ], [ %310, %352 ]
-  store ptr %357, ptr %305, align 16
-  %358 = getelementptr inbounds i8, ptr %3, i64 24
-  %359 = getelementptr inbounds i8, ptr %0, i64 88
-  %360 = load i64, ptr %359, align 8
-  %361 = load ptr, ptr %4, align 8
-  %362 = load ptr, ptr %361, align 8
-  %363 = call ptr %362(i64 %360)
-  %364 = icmp ne ptr %363, null
-  %365 = icmp sgt i64 %360, 0
-  %366 = and i1 %365, %364
-  br i1 %366, label %367, label %391
+358:
+  %359 = getelementptr inbounds i8, ptr %0, i64 40
+  %360 = getelementptr inbounds i8, ptr %352, i64 216
+  %361 = getelementptr inbounds i8, ptr %352, i64 16
+  %362 = getelementptr inbounds i8, ptr %352, i64 48
+  %363 = getelementptr inbounds i8, ptr %352, i64 24
+  %364 = getelementptr inbounds i8, ptr %352, i64 8
+  br label %365
 
-367:
-  %368 = getelementptr inbounds i8, ptr %0, i64 40
-  %369 = getelementptr inbounds i8, ptr %361, i64 48
-  %370 = getelementptr inbounds i8, ptr %361, i64 8
-  br label %371
+365:
+  %366 = phi i64 [ 0, %358 ], [ %399, %398 ]
+  %367 = phi i64 [ 0, %358 ], [ %400, %398 ]
+  %368 = load ptr, ptr %359, align 8
+  %369 = mul nuw nsw i64 %367, 88
+  %370 = getelementptr inbounds i8, ptr %368, i64 %369
+  %371 = getelementptr inbounds i8, ptr %370, i64 48
+  %372 = load i64, ptr %371, align 8
+  %373 = icmp eq i64 %372, 5
+  br i1 %373, label %374, label %398
 
-371:
-  %372 = phi i64 [ 0, %367 ], [ %388, %387 ]
-  %373 = phi i64 [ 0, %367 ], [ %389, %387 ]
-  %374 = load ptr, ptr %368, align 8
-  %375 = mul nuw nsw i64 %373, 88
-  %376 = getelementptr inbounds i8, ptr %374, i64 %375
-  %377 = getelementptr inbounds i8, ptr %376, i64 72
-  %378 = load i64, ptr %377, align 8
-  %379 = icmp eq i64 %378, 0
-  br i1 %379, label %387, label %380
+374:
+  %375 = getelementptr inbounds ptr, ptr %26, i64 %367
+  %376 = load ptr, ptr %375, align 8
+  %377 = load i64, ptr %360, align 8
+  %378 = getelementptr inbounds i8, ptr %376, i64 %377
+  %379 = load ptr, ptr %378, align 8
+  %380 = load ptr, ptr %361, align 8
+  %381 = call ptr %380(i64 2)
+  %382 = icmp eq ptr %381, null
+  br i1 %382, label %383, label %386
 
-380:
-  %381 = load ptr, ptr %369, align 8
-  %382 = getelementptr inbounds ptr, ptr %8, i64 %373
-  %383 = load ptr, ptr %382, align 8
-   call void %381(ptr %383)
-  %384 = load ptr, ptr %370, align 8
-  %385 = add nsw i64 %372, 1
-  %386 = call i32 %384(ptr %363, i64 %372, ptr %383)
-  br label %387
+383:
+  %384 = getelementptr inbounds i8, ptr %352, i64 56
+  %385 = load ptr, ptr %384, align 8
+   call void %385(ptr %354)
+  br label %402
 
-387:
-  %388 = phi i64 [ %385, %380 ], [ %372, %371 ]
-  %389 = add nuw nsw i64 %373, 1
-  %390 = icmp slt i64 %388, %360
-  br i1 %390, label %371, label %391
+386:
+  %387 = load ptr, ptr %362, align 8
+  %388 = load ptr, ptr %375, align 8
+   call void %387(ptr %388)
+  %389 = load ptr, ptr %363, align 8
+  %390 = load ptr, ptr %375, align 8
+  %391 = call i32 %389(ptr %381, i64 1, ptr %390)
+  %392 = load ptr, ptr %362, align 8
+   call void %392(ptr %379)
+  %393 = load ptr, ptr %363, align 8
+  %394 = call i32 %393(ptr %381, i64 0, ptr %379)
+  %395 = load ptr, ptr %364, align 8
+  %396 = add nsw i64 %366, 1
+  %397 = call i32 %395(ptr %354, i64 %366, ptr %381)
+  br label %398
 
-391:
-  store ptr %363, ptr %358, align 8
-  %392 = getelementptr inbounds i8, ptr %3, i64 32
-  %393 = getelementptr inbounds i8, ptr %0, i64 96
-  %394 = load i64, ptr %393, align 8
-  %395 = load ptr, ptr %4, align 8
-  %396 = load ptr, ptr %395, align 8
-  %397 = call ptr %396(i64 %394)
-  %398 = icmp eq ptr %397, null
-  %399 = icmp slt i64 %394, 1
-  %400 = or i1 %399, %398
-  br i1 %400, label %429, label %401
+398:
+  %399 = phi i64 [ %366, %365 ], [ %396, %386 ]
+  %400 = add nuw nsw i64 %367, 1
+  %401 = icmp slt i64 %399, %351
+  br i1 %401, label %365, label %402
 
-401:
-  %402 = getelementptr inbounds i8, ptr %0, i64 40
-  %403 = getelementptr inbounds i8, ptr %395, i64 176
-  %404 = getelementptr inbounds i8, ptr %395, i64 48
-  %405 = getelementptr inbounds i8, ptr %395, i64 8
-  br label %406
+402:
+  %403 = phi ptr [ null, %383 ], [ %354, %348 ], [ %354, %398 ]
+  store ptr %403, ptr %349, align 16
+  %404 = getelementptr inbounds i8, ptr %3, i64 24
+  %405 = getelementptr inbounds i8, ptr %0, i64 88
+  %406 = load i64, ptr %405, align 8
+  %407 = load ptr, ptr %4, align 8
+  %408 = load ptr, ptr %407, align 8
+  %409 = call ptr %408(i64 %406)
+  %410 = icmp ne ptr %409, null
+  %411 = icmp sgt i64 %406, 0
+  %412 = and i1 %411, %410
+  br i1 %412, label %413, label %438
 
-406:
-  %407 = phi i64 [ 0, %401 ], [ %426, %425 ]
-  %408 = phi i64 [ 0, %401 ], [ %427, %425 ]
-  %409 = load ptr, ptr %402, align 8
-  %410 = mul nuw nsw i64 %408, 88
-  %411 = getelementptr inbounds i8, ptr %409, i64 %410
-  %412 = getelementptr inbounds i8, ptr %411, i64 80
-  %413 = load i64, ptr %412, align 8
-  %414 = icmp eq i64 %413, 0
-  br i1 %414, label %425, label %415
+413:
+  %414 = getelementptr inbounds i8, ptr %0, i64 40
+  %415 = getelementptr inbounds i8, ptr %407, i64 48
+  %416 = getelementptr inbounds i8, ptr %407, i64 8
+  br label %417
 
-415:
-  %416 = getelementptr inbounds ptr, ptr %8, i64 %408
-  %417 = load ptr, ptr %416, align 8
-  %418 = load i64, ptr %403, align 8
-  %419 = getelementptr inbounds i8, ptr %417, i64 %418
-  %420 = load ptr, ptr %419, align 8
-  %421 = load ptr, ptr %404, align 8
-   call void %421(ptr %420)
-  %422 = load ptr, ptr %405, align 8
-  %423 = add nsw i64 %407, 1
-  %424 = call i32 %422(ptr %397, i64 %407, ptr %420)
-  br label %425
+417:
+  %418 = phi i64 [ 0, %413 ], [ %435, %434 ]
+  %419 = phi i64 [ 0, %413 ], [ %436, %434 ]
+  %420 = load ptr, ptr %414, align 8
+  %421 = mul nuw nsw i64 %419, 88
+  %422 = getelementptr inbounds i8, ptr %420, i64 %421
+  %423 = getelementptr inbounds i8, ptr %422, i64 72
+  %424 = load i64, ptr %423, align 8
+  %425 = icmp eq i64 %424, 0
+  br i1 %425, label %434, label %426
 
-425:
-  %426 = phi i64 [ %407, %406 ], [ %423, %415 ]
-  %427 = add nuw nsw i64 %408, 1
-  %428 = icmp slt i64 %426, %394
-  br i1 %428, label %406, label %429
+426:
+  %427 = load ptr, ptr %415, align 8
+  %428 = getelementptr inbounds ptr, ptr %26, i64 %419
+  %429 = load ptr, ptr %428, align 8
+   call void %427(ptr %429)
+  %430 = load ptr, ptr %416, align 8
+  %431 = add nsw i64 %418, 1
+  %432 = load ptr, ptr %428, align 8
+  %433 = call i32 %430(ptr %409, i64 %418, ptr %432)
+  br label %434
 
-429:
-  store ptr %397, ptr %392, align 16
-  %430 = getelementptr inbounds i8, ptr %5, i64 24
-  br label %432
+434:
+  %435 = phi i64 [ %431, %426 ], [ %418, %417 ]
+  %436 = add nuw nsw i64 %419, 1
+  %437 = icmp slt i64 %435, %406
+  br i1 %437, label %417, label %438
 
-431:
-  br i1 %438, label %446, label %449
+438:
+  store ptr %409, ptr %404, align 8
+  %439 = getelementptr inbounds i8, ptr %3, i64 32
+  %440 = getelementptr inbounds i8, ptr %0, i64 96
+  %441 = load i64, ptr %440, align 8
+  %442 = load ptr, ptr %4, align 8
+  %443 = load ptr, ptr %442, align 8
+  %444 = call ptr %443(i64 %441)
+  %445 = icmp eq ptr %444, null
+  %446 = icmp slt i64 %441, 1
+  %447 = or i1 %446, %445
+  br i1 %447, label %476, label %448
 
-432:
-  %433 = phi i64 [ 0, %429 ], [ %444, %443 ]
-  %434 = phi i1 [ false, %429 ], [ %438, %443 ]
-  %435 = getelementptr inbounds ptr, ptr %3, i64 %433
-  %436 = load ptr, ptr %435, align 8
-  %437 = icmp eq ptr %436, null
-  %438 = or i1 %434, %437
-  %439 = icmp eq ptr %436, null
-  br i1 %439, label %443, label %440
+448:
+  %449 = getelementptr inbounds i8, ptr %0, i64 40
+  %450 = getelementptr inbounds i8, ptr %442, i64 216
+  %451 = getelementptr inbounds i8, ptr %442, i64 48
+  %452 = getelementptr inbounds i8, ptr %442, i64 8
+  br label %453
 
-440:
-  %441 = load ptr, ptr %430, align 8
-  %442 = call i32 %441(ptr %248, i64 %433, ptr %436)
-  br label %443
+453:
+  %454 = phi i64 [ 0, %448 ], [ %473, %472 ]
+  %455 = phi i64 [ 0, %448 ], [ %474, %472 ]
+  %456 = load ptr, ptr %449, align 8
+  %457 = mul nuw nsw i64 %455, 88
+  %458 = getelementptr inbounds i8, ptr %456, i64 %457
+  %459 = getelementptr inbounds i8, ptr %458, i64 80
+  %460 = load i64, ptr %459, align 8
+  %461 = icmp eq i64 %460, 0
+  br i1 %461, label %472, label %462
 
-443:
-  %444 = add nuw nsw i64 %433, 1
-  %445 = icmp eq i64 %444, 5
-  br i1 %445, label %431, label %432
+462:
+  %463 = getelementptr inbounds ptr, ptr %26, i64 %455
+  %464 = load ptr, ptr %463, align 8
+  %465 = load i64, ptr %450, align 8
+  %466 = getelementptr inbounds i8, ptr %464, i64 %465
+  %467 = load ptr, ptr %466, align 8
+  %468 = load ptr, ptr %451, align 8
+   call void %468(ptr %467)
+  %469 = load ptr, ptr %452, align 8
+  %470 = add nsw i64 %454, 1
+  %471 = call i32 %469(ptr %444, i64 %454, ptr %467)
+  br label %472
 
-446:
-  %447 = getelementptr inbounds i8, ptr %5, i64 56
-  %448 = load ptr, ptr %447, align 8
-   call void %448(ptr %248)
-  br label %449
+472:
+  %473 = phi i64 [ %454, %453 ], [ %470, %462 ]
+  %474 = add nuw nsw i64 %455, 1
+  %475 = icmp slt i64 %473, %441
+  br i1 %475, label %453, label %476
 
-449:
-  %450 = phi ptr [ %248, %431 ], [ null, %446 ]
-  br label %451
+476:
+  store ptr %444, ptr %439, align 16
+  %477 = getelementptr inbounds i8, ptr %5, i64 24
+  br label %479
 
-451:
-  %452 = phi i64 [ %224, %449 ], [ %224, %245 ], [ %224, %243 ], [ %237, %236 ]
-  %453 = phi ptr [ %450, %449 ], [ null, %245 ], [ null, %243 ], [ %242, %236 ]
-  %454 = icmp sgt i64 %452, 0
-  br i1 %454, label %455, label %464
+478:
+  br i1 %485, label %493, label %496
 
-455:
-  %456 = getelementptr inbounds i8, ptr %5, i64 56
-  br label %457
+479:
+  %480 = phi i64 [ 0, %476 ], [ %491, %490 ]
+  %481 = phi i1 [ false, %476 ], [ %485, %490 ]
+  %482 = getelementptr inbounds ptr, ptr %3, i64 %480
+  %483 = load ptr, ptr %482, align 8
+  %484 = icmp eq ptr %483, null
+  %485 = or i1 %481, %484
+  %486 = icmp eq ptr %483, null
+  br i1 %486, label %490, label %487
 
-457:
-  %458 = phi i64 [ %452, %455 ], [ %460, %457 ]
-  %459 = load ptr, ptr %456, align 8
-  %460 = add nsw i64 %458, -1
-  %461 = getelementptr inbounds ptr, ptr %8, i64 %460
-  %462 = load ptr, ptr %461, align 8
-   call void %459(ptr %462)
-  %463 = icmp samesign ugt i64 %458, 1
-  br i1 %463, label %457, label %464
+487:
+  %488 = load ptr, ptr %477, align 8
+  %489 = call i32 %488(ptr %290, i64 %480, ptr %483)
+  br label %490
 
-464:
-  %465 = phi ptr [ %19, %14 ], [ %453, %451 ], [ %453, %457 ]
-  ret ptr %465
+490:
+  %491 = add nuw nsw i64 %480, 1
+  %492 = icmp eq i64 %491, 5
+  br i1 %492, label %478, label %479
+
+493:
+  %494 = getelementptr inbounds i8, ptr %5, i64 56
+  %495 = load ptr, ptr %494, align 8
+   call void %495(ptr %290)
+  br label %496
+
+496:
+  %497 = phi ptr [ %290, %478 ], [ null, %493 ]
+  br label %498
+
+498:
+  %499 = phi i64 [ %228, %496 ], [ %228, %287 ], [ %281, %280 ], [ %61, %269 ]
+  %500 = phi ptr [ %497, %496 ], [ null, %287 ], [ %286, %280 ], [ null, %269 ]
+  %501 = icmp sgt i64 %499, 0
+  br i1 %501, label %502, label %511
+
+502:
+  %503 = getelementptr inbounds i8, ptr %5, i64 56
+  br label %504
+
+504:
+  %505 = phi i64 [ %499, %502 ], [ %507, %504 ]
+  %506 = load ptr, ptr %503, align 8
+  %507 = add nsw i64 %505, -1
+  %508 = getelementptr inbounds ptr, ptr %26, i64 %507
+  %509 = load ptr, ptr %508, align 8
+   call void %506(ptr %509)
+  %510 = icmp samesign ugt i64 %505, 1
+  br i1 %510, label %504, label %511
+
+511:
+  %512 = getelementptr inbounds i8, ptr %5, i64 72
+  %513 = load ptr, ptr %512, align 8
+   call void %513(ptr %26)
+  br label %514
+
+514:
+  %515 = phi ptr [ %16, %11 ], [ %500, %511 ], [ %31, %28 ]
+  ret ptr %515
 }
 define ptr @$below(ptr %0, ptr %1) #0 {
   %3 = getelementptr inbounds i8, ptr %0, i64 32
@@ -670,7 +737,7 @@ define ptr @$below(ptr %0, ptr %1) #0 {
   %6 = call ptr %5(i64 0)
   %7 = load ptr, ptr %4, align 8
   %8 = call ptr %7(i64 0)
-  %9 = getelementptr inbounds i8, ptr %4, i64 72
+  %9 = getelementptr inbounds i8, ptr %4, i64 96
   %10 = load ptr, ptr %9, align 8
   %11 = call ptr %10(ptr null)
   %12 = icmp ne ptr %6, null
@@ -678,178 +745,196 @@ define ptr @$below(ptr %0, ptr %1) #0 {
   %14 = select i1 %12, i1 %13, i1 false
   %15 = icmp ne ptr %11, null
   %16 = select i1 %14, i1 %15, i1 false
-  br i1 %16, label %17, label %44
+  br i1 %16, label %17, label %46
 
 17:
-  %18 = getelementptr inbounds i8, ptr %4, i64 88
+  %18 = getelementptr inbounds i8, ptr %4, i64 112
   %19 = load ptr, ptr %18, align 8
   %20 = call i32 %19(ptr %11, ptr %1)
   %21 = icmp slt i32 %20, 0
-  br i1 %21, label %121, label %22
+  br i1 %21, label %133, label %22
 
 22:
-  %23 = getelementptr inbounds i8, ptr %4, i64 96
+  %23 = getelementptr inbounds i8, ptr %4, i64 120
   %24 = load ptr, ptr %23, align 8
   %25 = call i32 %24(ptr %8, ptr %1)
   %26 = icmp slt i32 %25, 0
-  br i1 %26, label %121, label %27
+  br i1 %26, label %133, label %27
 
 27:
   %28 = getelementptr inbounds i8, ptr %8, i64 16
   %29 = getelementptr inbounds i8, ptr %8, i64 24
-  %30 = getelementptr inbounds i8, ptr %4, i64 160
-  %31 = getelementptr inbounds i8, ptr %4, i64 168
+  %30 = getelementptr inbounds i8, ptr %4, i64 200
+  %31 = getelementptr inbounds i8, ptr %4, i64 208
   %32 = getelementptr inbounds i8, ptr %0, i64 48
   %33 = getelementptr inbounds i8, ptr %0, i64 56
-  %34 = getelementptr inbounds i8, ptr %4, i64 96
+  %34 = getelementptr inbounds i8, ptr %4, i64 120
   %35 = getelementptr inbounds i8, ptr %0, i64 40
-  %36 = getelementptr inbounds i8, ptr %4, i64 192
-  %37 = getelementptr inbounds i8, ptr %4, i64 120
-  %38 = getelementptr inbounds i8, ptr %4, i64 80
-  %39 = getelementptr inbounds i8, ptr %4, i64 88
-  br label %40
+  %36 = getelementptr inbounds i8, ptr %4, i64 232
+  %37 = getelementptr inbounds i8, ptr %4, i64 152
+  %38 = getelementptr inbounds i8, ptr %4, i64 160
+  %39 = getelementptr inbounds i8, ptr %4, i64 128
+  %40 = getelementptr inbounds i8, ptr %4, i64 104
+  %41 = getelementptr inbounds i8, ptr %4, i64 112
+  br label %42
 
-40:
-  %41 = phi i64 [ 0, %27 ], [ %88, %86 ]
-  %42 = load i64, ptr %28, align 8
-  %43 = icmp slt i64 %41, %42
-  br i1 %43, label %45, label %121
+42:
+  %43 = phi i64 [ 0, %27 ], [ %90, %88 ]
+  %44 = load i64, ptr %28, align 8
+  %45 = icmp slt i64 %43, %44
+  br i1 %45, label %47, label %133
 
-44:
-  br i1 %13, label %121, label %125
+46:
+  br i1 %13, label %133, label %137
 
-45:
-  %46 = load ptr, ptr %29, align 8
-  %47 = getelementptr inbounds ptr, ptr %46, i64 %41
-  %48 = load ptr, ptr %47, align 8
-  %49 = load i64, ptr %30, align 8
-  %50 = getelementptr inbounds i8, ptr %48, i64 %49
-  %51 = load ptr, ptr %50, align 8
-  %52 = load i64, ptr %31, align 8
-  %53 = getelementptr inbounds i8, ptr %48, i64 %52
-  %54 = load ptr, ptr %53, align 8
-  %55 = load i64, ptr %32, align 8
-  %56 = icmp sgt i64 %55, 0
-  br i1 %56, label %64, label %57
+47:
+  %48 = load ptr, ptr %29, align 8
+  %49 = getelementptr inbounds ptr, ptr %48, i64 %43
+  %50 = load ptr, ptr %49, align 8
+  %51 = load i64, ptr %30, align 8
+  %52 = getelementptr inbounds i8, ptr %50, i64 %51
+  %53 = load ptr, ptr %52, align 8
+  %54 = load i64, ptr %31, align 8
+  %55 = getelementptr inbounds i8, ptr %50, i64 %54
+  %56 = load ptr, ptr %55, align 8
+  %57 = load i64, ptr %32, align 8
+  %58 = icmp sgt i64 %57, 0
+  br i1 %58, label %66, label %59
 
-57:
-  %58 = phi i32 [ 0, %45 ], [ %77, %75 ]
-  %59 = getelementptr inbounds i8, ptr %54, i64 16
-  %60 = load ptr, ptr %35, align 8
-  %61 = icmp eq ptr %51, %60
-  %62 = icmp ne i32 %58, 0
-  %63 = select i1 %61, i1 true, i1 %62
-  br i1 %63, label %86, label %82
+59:
+  %60 = phi i32 [ 0, %47 ], [ %79, %77 ]
+  %61 = getelementptr inbounds i8, ptr %56, i64 16
+  %62 = load ptr, ptr %35, align 8
+  %63 = icmp eq ptr %53, %62
+  %64 = icmp ne i32 %60, 0
+  %65 = select i1 %63, i1 true, i1 %64
+  br i1 %65, label %88, label %84
 
-64:
-  %65 = phi i64 [ %76, %75 ], [ %55, %45 ]
-  %66 = phi i64 [ %78, %75 ], [ 0, %45 ]
-  %67 = getelementptr inbounds ptr, ptr %33, i64 %66
-  %68 = load ptr, ptr %67, align 8
-  %69 = icmp eq ptr %68, %51
-  br i1 %69, label %70, label %75
+66:
+  %67 = phi i64 [ %78, %77 ], [ %57, %47 ]
+  %68 = phi i64 [ %80, %77 ], [ 0, %47 ]
+  %69 = getelementptr inbounds ptr, ptr %33, i64 %68
+  %70 = load ptr, ptr %69, align 8
+  %71 = icmp eq ptr %70, %53
+  br i1 %71, label %72, label %77
 
-70:
-  %71 = load ptr, ptr %34, align 8
-  %72 = call i32 %71(ptr %6, ptr %48)
-  %73 = lshr i32 %72, 31
-  %74 = load i64, ptr %32, align 8
-  br label %75
+72:
+  %73 = load ptr, ptr %34, align 8
+  %74 = call i32 %73(ptr %6, ptr %50)
+  %75 = lshr i32 %74, 31
+  %76 = load i64, ptr %32, align 8
+  br label %77
 
-75:
-  %76 = phi i64 [ %74, %70 ], [ %65, %64 ]
-  %77 = phi i32 [ %73, %70 ], [ 0, %64 ]
-  %78 = add nuw nsw i64 %66, 1
-  %79 = icmp slt i64 %78, %76
-  %80 = icmp eq i32 %77, 0
-  %81 = select i1 %79, i1 %80, i1 false
-  br i1 %81, label %64, label %57
+77:
+  %78 = phi i64 [ %76, %72 ], [ %67, %66 ]
+  %79 = phi i32 [ %75, %72 ], [ 0, %66 ]
+  %80 = add nuw nsw i64 %68, 1
+  %81 = icmp slt i64 %80, %78
+  %82 = icmp eq i32 %79, 0
+  %83 = select i1 %81, i1 %82, i1 false
+  br i1 %83, label %66, label %59
 
-82:
-  %83 = phi i64 [ %116, %114 ], [ 0, %57 ]
-  %84 = load i64, ptr %59, align 8
-  %85 = icmp slt i64 %83, %84
-  br i1 %85, label %90, label %86
+84:
+  %85 = phi i64 [ %128, %126 ], [ 0, %59 ]
+  %86 = load i64, ptr %61, align 8
+  %87 = icmp slt i64 %85, %86
+  br i1 %87, label %92, label %88
 
-86:
-  %87 = phi i32 [ %58, %57 ], [ %115, %114 ], [ 0, %82 ]
-  %88 = add nuw nsw i64 %41, 1
-  %89 = icmp eq i32 %87, 0
-  br i1 %89, label %40, label %44
+88:
+  %89 = phi i32 [ %60, %59 ], [ %127, %126 ], [ 0, %84 ]
+  %90 = add nuw nsw i64 %43, 1
+  %91 = icmp eq i32 %89, 0
+  br i1 %91, label %42, label %46
 
-90:
-  %91 = shl nsw i64 %83, 3
-  %92 = getelementptr inbounds i8, ptr %54, i64 %91
-  %93 = getelementptr inbounds i8, ptr %92, i64 24
-  %94 = load ptr, ptr %93, align 8
-  %95 = load i64, ptr %36, align 8
-  %96 = getelementptr inbounds i8, ptr %94, i64 %95
-  %97 = load ptr, ptr %96, align 8
-  %98 = load ptr, ptr %37, align 8
-  %99 = icmp eq ptr %97, %98
-  br i1 %99, label %100, label %114
+92:
+  %93 = shl nsw i64 %85, 3
+  %94 = getelementptr inbounds i8, ptr %56, i64 %93
+  %95 = getelementptr inbounds i8, ptr %94, i64 24
+  %96 = load ptr, ptr %95, align 8
+  %97 = load i64, ptr %36, align 8
+  %98 = getelementptr inbounds i8, ptr %96, i64 %97
+  %99 = load ptr, ptr %98, align 8
+  %100 = load ptr, ptr %37, align 8
+  %101 = icmp eq ptr %99, %100
+  br i1 %101, label %112, label %102
 
-100:
-  %101 = load ptr, ptr %38, align 8
-  %102 = call i32 %101(ptr %11, ptr %94)
-  %103 = icmp slt i32 %102, 0
-  br i1 %103, label %44, label %104
+102:
+  %103 = load ptr, ptr %38, align 8
+  %104 = icmp eq ptr %99, %103
+  br i1 %104, label %126, label %105
 
-104:
-  %105 = icmp eq i32 %102, 0
-  br i1 %105, label %106, label %114
-
-106:
-  %107 = load ptr, ptr %39, align 8
-  %108 = call i32 %107(ptr %11, ptr %94)
-  %109 = icmp slt i32 %108, 0
-  br i1 %109, label %44, label %110
+105:
+  %106 = load ptr, ptr %39, align 8
+  %107 = call i32 %106(ptr %99)
+  %108 = freeze i32 %107
+  %109 = icmp sgt i32 %108, 0
+  br i1 %109, label %112, label %110
 
 110:
-  %111 = load ptr, ptr %34, align 8
-  %112 = call i32 %111(ptr %8, ptr %94)
-  %113 = lshr i32 %112, 31
-  br label %114
+  %111 = icmp eq i32 %108, 0
+  br i1 %111, label %126, label %46
 
-114:
-  %115 = phi i32 [ 0, %90 ], [ %113, %110 ], [ 0, %104 ]
-  %116 = add nuw nsw i64 %83, 1
-  %117 = load ptr, ptr %35, align 8
-  %118 = icmp eq ptr %51, %117
-  %119 = icmp ne i32 %115, 0
-  %120 = select i1 %118, i1 true, i1 %119
-  br i1 %120, label %86, label %82
+112:
+  %113 = load ptr, ptr %40, align 8
+  %114 = call i32 %113(ptr %11, ptr %96)
+  %115 = icmp slt i32 %114, 0
+  br i1 %115, label %46, label %116
 
-121:
-  %122 = phi i1 [ true, %44 ], [ true, %17 ], [ true, %22 ], [ false, %40 ]
-  %123 = getelementptr inbounds i8, ptr %4, i64 56
-  %124 = load ptr, ptr %123, align 8
-   call void %124(ptr %8)
-  br label %125
+116:
+  %117 = icmp eq i32 %114, 0
+  br i1 %117, label %118, label %126
 
-125:
-  %126 = phi i1 [ %122, %121 ], [ true, %44 ]
-  br i1 %15, label %127, label %130
+118:
+  %119 = load ptr, ptr %41, align 8
+  %120 = call i32 %119(ptr %11, ptr %96)
+  %121 = icmp slt i32 %120, 0
+  br i1 %121, label %46, label %122
 
-127:
-  %128 = getelementptr inbounds i8, ptr %4, i64 56
-  %129 = load ptr, ptr %128, align 8
-   call void %129(ptr %11)
-  br label %130
+122:
+  %123 = load ptr, ptr %34, align 8
+  %124 = call i32 %123(ptr %8, ptr %96)
+  %125 = lshr i32 %124, 31
+  br label %126
 
-130:
-  %131 = and i1 %12, %126
-  br i1 %131, label %132, label %135
+126:
+  %127 = phi i32 [ %125, %122 ], [ 0, %116 ], [ 0, %102 ], [ 0, %110 ]
+  %128 = add nuw nsw i64 %85, 1
+  %129 = load ptr, ptr %35, align 8
+  %130 = icmp eq ptr %53, %129
+  %131 = icmp ne i32 %127, 0
+  %132 = select i1 %130, i1 true, i1 %131
+  br i1 %132, label %88, label %84
 
-132:
-  %133 = getelementptr inbounds i8, ptr %4, i64 56
-  %134 = load ptr, ptr %133, align 8
-   call void %134(ptr %6)
-  br label %135
+133:
+  %134 = phi i1 [ true, %46 ], [ true, %17 ], [ true, %22 ], [ false, %42 ]
+  %135 = getelementptr inbounds i8, ptr %4, i64 56
+  %136 = load ptr, ptr %135, align 8
+   call void %136(ptr %8)
+  br label %137
 
-135:
-  %136 = select i1 %126, ptr null, ptr %6
-  ret ptr %136
+137:
+  %138 = phi i1 [ %134, %133 ], [ true, %46 ]
+  br i1 %15, label %139, label %142
+
+139:
+  %140 = getelementptr inbounds i8, ptr %4, i64 56
+  %141 = load ptr, ptr %140, align 8
+   call void %141(ptr %11)
+  br label %142
+
+142:
+  %143 = and i1 %12, %138
+  br i1 %143, label %144, label %147
+
+144:
+  %145 = getelementptr inbounds i8, ptr %4, i64 56
+  %146 = load ptr, ptr %145, align 8
+   call void %146(ptr %6)
+  br label %147
+
+147:
+  %148 = select i1 %138, ptr null, ptr %6
+  ret ptr %148
 }
 define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
   %5 = alloca ptr, align 8
@@ -863,15 +948,15 @@ define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
   br i1 %11, label %12, label %18
 
 12:
-  %13 = getelementptr inbounds i8, ptr %6, i64 104
+  %13 = getelementptr inbounds i8, ptr %6, i64 136
   %14 = load ptr, ptr %13, align 8
-  %15 = getelementptr inbounds i8, ptr %6, i64 144
+  %15 = getelementptr inbounds i8, ptr %6, i64 184
   %16 = load ptr, ptr %15, align 8
   %17 = call ptr %14(ptr %16, ptr %1, i64 %2, ptr %3)
   br label %83
 
 18:
-  %19 = getelementptr inbounds i8, ptr %6, i64 64
+  %19 = getelementptr inbounds i8, ptr %6, i64 88
   %20 = load ptr, ptr %19, align 8
   %21 = call ptr %20(ptr %0, i64 0)
   %22 = icmp eq ptr %21, null
@@ -880,7 +965,7 @@ define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
 23:
   %24 = icmp eq i64 %7, 8
   %25 = getelementptr inbounds i8, ptr %1, i64 56
-  %26 = getelementptr inbounds i8, ptr %6, i64 112
+  %26 = getelementptr inbounds i8, ptr %6, i64 144
   %27 = select i1 %24, ptr %25, ptr %26
   %28 = load ptr, ptr %27, align 8
   %29 = getelementptr inbounds i8, ptr %6, i64 48
@@ -890,55 +975,55 @@ define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
   %31 = load ptr, ptr %29, align 8
    call void %31(ptr %28)
   %32 = load ptr, ptr %29, align 8
-  %33 = getelementptr inbounds i8, ptr %6, i64 136
+  %33 = getelementptr inbounds i8, ptr %6, i64 176
   %34 = load ptr, ptr %33, align 8
    call void %32(ptr %34)
-  %35 = getelementptr inbounds i8, ptr %6, i64 160
+  %35 = getelementptr inbounds i8, ptr %6, i64 200
   %36 = load i64, ptr %35, align 8
   %37 = load ptr, ptr %1, align 8
   %38 = getelementptr inbounds i8, ptr %21, i64 %36
   store ptr %37, ptr %38, align 8
-  %39 = getelementptr inbounds i8, ptr %6, i64 168
+  %39 = getelementptr inbounds i8, ptr %6, i64 208
   %40 = load i64, ptr %39, align 8
   %41 = getelementptr inbounds i8, ptr %1, i64 8
   %42 = load ptr, ptr %41, align 8
   %43 = getelementptr inbounds i8, ptr %21, i64 %40
   store ptr %42, ptr %43, align 8
-  %44 = getelementptr inbounds i8, ptr %6, i64 176
+  %44 = getelementptr inbounds i8, ptr %6, i64 216
   %45 = load i64, ptr %44, align 8
   %46 = getelementptr inbounds i8, ptr %1, i64 16
   %47 = load ptr, ptr %46, align 8
   %48 = getelementptr inbounds i8, ptr %21, i64 %45
   store ptr %47, ptr %48, align 8
-  %49 = getelementptr inbounds i8, ptr %6, i64 184
+  %49 = getelementptr inbounds i8, ptr %6, i64 224
   %50 = load i64, ptr %49, align 8
   %51 = getelementptr inbounds i8, ptr %1, i64 24
   %52 = load ptr, ptr %51, align 8
   %53 = getelementptr inbounds i8, ptr %21, i64 %50
   store ptr %52, ptr %53, align 8
-  %54 = getelementptr inbounds i8, ptr %6, i64 208
+  %54 = getelementptr inbounds i8, ptr %6, i64 248
   %55 = load i64, ptr %54, align 8
   %56 = getelementptr inbounds i8, ptr %1, i64 32
   %57 = load ptr, ptr %56, align 8
   %58 = getelementptr inbounds i8, ptr %21, i64 %55
   store ptr %57, ptr %58, align 8
-  %59 = getelementptr inbounds i8, ptr %6, i64 216
+  %59 = getelementptr inbounds i8, ptr %6, i64 256
   %60 = load i64, ptr %59, align 8
   %61 = getelementptr inbounds i8, ptr %1, i64 40
   %62 = load ptr, ptr %61, align 8
   %63 = getelementptr inbounds i8, ptr %21, i64 %60
   store ptr %62, ptr %63, align 8
-  %64 = getelementptr inbounds i8, ptr %6, i64 192
+  %64 = getelementptr inbounds i8, ptr %6, i64 232
   %65 = load i64, ptr %64, align 8
   %66 = getelementptr inbounds i8, ptr %1, i64 48
   %67 = load ptr, ptr %66, align 8
   %68 = getelementptr inbounds i8, ptr %21, i64 %65
   store ptr %67, ptr %68, align 8
-  %69 = getelementptr inbounds i8, ptr %6, i64 200
+  %69 = getelementptr inbounds i8, ptr %6, i64 240
   %70 = load i64, ptr %69, align 8
   %71 = getelementptr inbounds i8, ptr %21, i64 %70
   store ptr %28, ptr %71, align 8
-  %72 = getelementptr inbounds i8, ptr %6, i64 224
+  %72 = getelementptr inbounds i8, ptr %6, i64 264
   %73 = load i64, ptr %72, align 8
   %74 = load ptr, ptr %33, align 8
   %75 = getelementptr inbounds i8, ptr %21, i64 %73
@@ -958,69 +1043,4 @@ define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
 83:
   %84 = phi ptr [ %17, %12 ], [ %21, %30 ], [ null, %18 ]
   ret ptr %84
-}
-define internal fastcc i32 @$are_different(ptr %0, ptr %1) #0 {
-  %3 = getelementptr inbounds i8, ptr %1, i64 72
-  %4 = load i64, ptr %3, align 8
-  %5 = alloca ptr, i64 %4, align 16
-  %6 = icmp sgt i64 %4, 0
-  br i1 %6, label %13, label %7
-
-7:
-  %8 = getelementptr inbounds i8, ptr %1, i64 24
-  %9 = load i64, ptr %8, align 8
-  %10 = icmp slt i64 %9, 1
-  br i1 %10, label %45, label %11
-
-11:
-  %12 = add nsw i64 %4, -1
-  br label %18
-
-13:
-  %14 = phi i64 [ %16, %13 ], [ 0, %2 ]
-  %15 = getelementptr inbounds ptr, ptr %5, i64 %14
-  store ptr null, ptr %15, align 8
-  %16 = add nuw nsw i64 %14, 1
-  %17 = icmp eq i64 %16, %4
-  br i1 %17, label %7, label %13
-
-18:
-  %19 = phi i64 [ 0, %11 ], [ %43, %40 ]
-  %20 = getelementptr inbounds ptr, ptr %0, i64 %19
-  %21 = load ptr, ptr %20, align 8
-  %22 = ptrtoint ptr %21 to i64
-  %23 = lshr i64 %22, 4
-  %24 = mul i64 %23, -7046029254386353131
-  %25 = lshr i64 %24, 32
-  %26 = and i64 %25, %12
-  %27 = getelementptr inbounds ptr, ptr %5, i64 %26
-  %28 = load ptr, ptr %27, align 8
-  %29 = icmp eq ptr %28, null
-  br i1 %29, label %40, label %30
-
-30:
-  %31 = phi ptr [ %38, %34 ], [ %28, %18 ]
-  %32 = phi i64 [ %36, %34 ], [ %26, %18 ]
-  %33 = icmp eq ptr %31, %21
-  br i1 %33, label %45, label %34
-
-34:
-  %35 = add nsw i64 %32, 1
-  %36 = and i64 %35, %12
-  %37 = getelementptr inbounds ptr, ptr %5, i64 %36
-  %38 = load ptr, ptr %37, align 8
-  %39 = icmp eq ptr %38, null
-  br i1 %39, label %40, label %30
-
-40:
-  %41 = phi i64 [ %26, %18 ], [ %36, %34 ]
-  %42 = getelementptr inbounds ptr, ptr %5, i64 %41
-  store ptr %21, ptr %42, align 8
-  %43 = add nuw nsw i64 %19, 1
-  %44 = icmp eq i64 %43, %9
-  br i1 %44, label %45, label %18
-
-45:
-  %46 = phi i32 [ 0, %30 ], [ 1, %7 ], [ 1, %40 ]
-  ret i32 %46
 }

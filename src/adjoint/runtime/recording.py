@@ -27,8 +27,8 @@ ASKED = ("any", "none", "some", "same", "literal", "free")
 CONTENTS, SIZE, ITEMS = 32, 16, 24  # where `recording.c` looks in objects
 FIELDS = ("op", "inputs", "attributes", "type", "tracked", "value", "site", "offset", "number")
 FUNCTIONS = ("PyList_New", "PyList_SetItem", "PyTuple_New", "PyTuple_SetItem", "PyObject_RichCompareBool", "PyFloat_AsDouble",
-             "Py_IncRef", "Py_DecRef", "PyType_GenericAlloc", "PySet_New", "PySet_Contains", "PySet_Add", "PyList_Append",
-             "PyObject_Vectorcall")  # fmt: skip
+             "Py_IncRef", "Py_DecRef", "PyMem_Malloc", "PyMem_Free", "PyErr_NoMemory", "PyType_GenericAlloc", "PySet_New",
+             "PySet_Contains", "PySet_Add", "PyList_Append", "PyObject_IsTrue", "PyObject_Vectorcall")  # fmt: skip
 CALLED_AT = 56  # where a class's class says at which place its classes have what is called
 OPEN = 0x5ADC0DE15ADC0DE2  # the number in `recording.c` that becomes an address
 ZERO = 0  # the number of a node without a place
@@ -62,7 +62,16 @@ def _python() -> Any:
     places = _places()
     if places is None:
         return None
-    numbers = [*map(entries.function_of_c, FUNCTIONS), id(None), id(True), id(float), id(ZERO), id(_made), *places]
+    numbers = [
+        *map(entries.function_of_c, FUNCTIONS),
+        id(None),
+        id(True),
+        id(False),
+        id(float),
+        id(ZERO),
+        id(_made),
+        *places,
+    ]
     return (ctypes.c_int64 * len(numbers))(*numbers)
 
 

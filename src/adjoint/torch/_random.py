@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 from typing import Any
@@ -38,9 +39,13 @@ def _random(name: str, draw: Any, now: Any) -> None:
     def quick(args: tuple[Any, ...]) -> Any:
         """Few numbers of the default generator and dtype, drawn at once; None for others."""
         kind = default_dtype()
-        if args and all([type(n) is int for n in args]) and _is_soon_drawn(args, kind):
-            return leaf(now(default_generator.core, math.prod(args), kind).reshape(args), array_type(args, kind))
-        return None
+        for n in args:
+            if type(n) is not int:
+                return None
+        if not args or not _is_soon_drawn(args, kind):
+            return None
+        value = now(default_generator.core, math.prod(args), kind)
+        return leaf(value if len(args) == 1 else value.reshape(args), array_type(args, kind))
 
     called.__doc__ = like.__doc__ = "Random numbers."
     function(methods=False, quick=quick)(renamed(called, name))
@@ -49,12 +54,12 @@ def _random(name: str, draw: Any, now: Any) -> None:
 
 def _unit_now(generator: Any, count: int, kind: DType) -> Any:
     """Uniform numbers in [0, 1), as the core draws them, at once."""
-    return _unit_of(generator.words(_words(count, kind)), 1, count, kind)[0]
+    return _unit_of(generator.words(_words(count, kind.name)), 1, count, kind)[0]
 
 
-def _words(count: int, kind: DType) -> int:
-    """How many random words a draw takes; one holds two numbers of float32."""
-    return count if kind.name == "float64" else -(-count // 2)
+def _words(count: int, name: str) -> int:
+    """How many random words a draw of a dtype takes; one holds two numbers of float32."""
+    return count if name == "float64" else -(-count // 2)
 
 
 def _unit_of(bits: Any, draws: int, count: int, kind: DType) -> Any:
@@ -99,14 +104,20 @@ AHEAD, VECTOR = 16, 16  # draws; numbers of float32 that the widest registers ho
 _known: list[tuple[tuple[int, int, int, str], list[Any], int]] = [((0, 0, 0, ""), [], 1)]
 
 
+@functools.lru_cache(1 << 10)
+def _pairs(count: int, name: str) -> tuple[int, int]:
+    """How many pairs of numbers of a dtype a draw has, and how many blocks of four random words; it begins where a block does."""
+    pairs = -(-count // 2)
+    return pairs, -(-_words(pairs, name) // 4)
+
+
 def _normal_now(generator: Any, count: int, kind: DType) -> Any:
     """Normal numbers, as the core draws them, at once.
 
     A loop draws as many in each turn, so draws that follow each other are computed 2, 4, ... at a time, which takes little longer
     than one. They are functions of key and counter alone: each is what it would be by itself.
     """
-    pairs = -(-count // 2)
-    blocks = -(-_words(pairs, kind) // 4)  # a draw begins where a block of four words does
+    pairs, blocks = _pairs(count, kind.name)
     key, counter = generator.pass_over(8 * blocks)
     expected, ready, times = _known[0]
     if expected != (key, counter, count, kind.name):
@@ -122,7 +133,7 @@ def _normal_now(generator: Any, count: int, kind: DType) -> Any:
 def _normal_rows(key: int, counter: int, count: int, kind: DType, draws: int) -> Any:
     """So many draws of normal numbers, from a counter on, a row each."""
     pairs, number = -(-count // 2), kind.dtype.type
-    whole = -(-_words(pairs, kind) // 4) * 4
+    whole = -(-_words(pairs, kind.name) // 4) * 4
     unit = _unit_of(stream(key, counter, 2 * draws * whole), 2 * draws, pairs, kind)
     radius = np.sqrt(np.log(number(1) - unit[0::2]) * number(-2))
     angle = unit[1::2] * number(2 * math.pi)
