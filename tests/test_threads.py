@@ -28,7 +28,7 @@ from adjoint.compiler.excerpts import key_of
 from adjoint.compiler.extents import Sheet
 from adjoint.compiler.loops.build_matmul import PARTS
 from adjoint.compiler.schedule.chunks import balanced, even, evenly, rows_of_chunk
-from adjoint.compiler.targets.target import Sizes, tuned
+from adjoint.compiler.targets.target import Sizes, tuned, tuning
 from adjoint.compiler.units import write_unit
 from adjoint.execution.native import compile_plan
 from adjoint.execution.numpy_programs import Streaming
@@ -183,6 +183,23 @@ def test_long_sums_over_rows_in_parts(k: int, size: tuple[int, int], dtype: str)
     with tuned(parted_from=1 << 40):
         (by_rows,) = same_bits(a.mT @ b * 1.0, tolerance=1e-3 if dtype == "float32" else 1e-10)
     assert np.abs(found - by_rows).max() < 30 * k**0.5 * unit_in_last_place
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_long_matrices_meet_a_vector_in_parts(dtype: str) -> None:
+    """Ranges of rows, and where the sum is long parts of it, whichever way the matrix lies."""
+    rows = tuning().parted_vector + 77
+    tolerance = 1e-3 if dtype == "float32" else 1e-10
+    for columns in (4, 7):
+        a, v, w = [
+            ad.tensor(normal(*s, dtype=dtype, seed=k)) for k, s in enumerate([(rows, columns), (columns,), (rows,)])
+        ]
+        same_bits(a @ v, a.mT @ w, w @ a, tolerance=tolerance)
+        assert chunks_of(a.mT @ w) == [8] and chunks_of(w @ a) == [8] and chunks_of(a[:3000] @ v) == [1]
+    wide, ones = [ad.tensor(x) for x in (normal(5000, 300, dtype=dtype), np.ones(300, dtype))]
+    with tuned(dotted_from=1 << 30):
+        assert chunks_of(wide @ ones) == [6]
+        same_bits(wide @ ones, tolerance=tolerance)
 
 
 def test_a_product_in_parts_is_read_when_it_is_whole() -> None:
