@@ -379,6 +379,16 @@ class UnitWriter:
                 self.block(i)
         return [self.inputs.function("unit")]
 
+    def over(self, size: int, stop: str, body: Callable[[str, int], None], start: int = 0) -> None:
+        """`body(offset, count)` for vectors from `start` on, the last one under a mask; whole ones end at `stop`."""
+        e, lanes, rest = self.e, self.e.lanes, size % self.e.lanes
+        if size - rest > start:
+            with e.loop(str(start), stop, lanes) as i:
+                body(i, lanes)
+        if rest:
+            with e.masked(mask_of(rest, lanes)):
+                body(stop, rest)
+
     def begin(self) -> None:
         """Read what all chunks need."""
 

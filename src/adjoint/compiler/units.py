@@ -19,7 +19,7 @@ from adjoint.compiler.loops.build_blocked import factors_writer
 from adjoint.compiler.loops.build_cells import Cells
 from adjoint.compiler.loops.build_direct import DirectWriter
 from adjoint.compiler.loops.build_indexing import MoveWriter
-from adjoint.compiler.loops.build_matmul import SmallWriter, TiledWriter, TurnedWriter
+from adjoint.compiler.loops.build_matmul import TiledWriter, TurnedWriter
 from adjoint.compiler.loops.build_matrices import MatricesWriter
 from adjoint.compiler.loops.build_nest import NestWriter
 from adjoint.compiler.loops.build_ordering import RankWriter, SearchWriter
@@ -254,8 +254,6 @@ def product_writer(product: Product, name: str, arguments: Arguments, chunk: int
         kind = PartsWriter
     if kind is TiledWriter and TurnedWriter.suits(product, chunk):
         kind = TurnedWriter
-    if kind is TiledWriter and SmallWriter.suits(product):
-        kind = SmallWriter
     return kind(product, name, arguments, chunk)
 
 

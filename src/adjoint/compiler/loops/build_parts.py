@@ -98,6 +98,7 @@ class PartsWriter(TiledWriter, Parts):
             turned.choice = product.choice
         super().__init__(turned, name, arguments, 1)
         self.cut(self.tuning.least_part)
+        self.near = (self.a.root,)
 
     @property
     def time(self) -> float:
@@ -112,6 +113,15 @@ class PartsWriter(TiledWriter, Parts):
             return False
         lanes = lanes_of(product.step.type.dtype.name, llvm.vector_bits())
         return min(n, m) >= lanes and n * m * smaller(table.most_parts, k // table.least_part) <= table.largest_parts
+
+    def near_elements(self, rows: int, k: int) -> int:
+        return k * self.a.strides[-1]
+
+    def near_from(self, k: int) -> str:
+        """Tiles fetch what the next block reads of A."""
+        e = self.e
+        at = e.plus(e.times("%lo", self.number(self.each, "each")), e.plus(self.at, self.varying(k, "k")))
+        return e.times(at, self.number(self.a.strides[-1], "a step"))
 
 
 class VectorPartsWriter(Parts, LibraryWriter):
