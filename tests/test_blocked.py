@@ -59,7 +59,7 @@ def test_factor(n: int, dtype: str, backends: Backend) -> None:
 
 
 @pytest.mark.parametrize("dtype", list(PRECISION))
-@pytest.mark.parametrize("n", [DERIVED, 127, 128, 129, 250, 500])
+@pytest.mark.parametrize("n", [DERIVED, 127, 128, 129, 250, 500, 1030])
 def test_cotangent(n: int, dtype: str, backends: Backend) -> None:
     backends("native")
     a, u = positive(n, dtype), np.random.default_rng(1).normal(size=(n, n)).astype(dtype)

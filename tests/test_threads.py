@@ -28,7 +28,7 @@ from adjoint.compiler.excerpts import key_of
 from adjoint.compiler.extents import Sheet
 from adjoint.compiler.loops.build_matmul import PARTS
 from adjoint.compiler.schedule.chunks import balanced, even, evenly, rows_of_chunk
-from adjoint.compiler.targets.target import Sizes, tuned
+from adjoint.compiler.targets.target import Sizes, tuned, tuning
 from adjoint.compiler.units import write_unit
 from adjoint.execution.native import compile_plan
 from adjoint.execution.numpy_programs import Streaming
@@ -185,6 +185,23 @@ def test_long_sums_over_rows_in_parts(k: int, size: tuple[int, int], dtype: str)
     assert np.abs(found - by_rows).max() < 30 * k**0.5 * unit_in_last_place
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_long_matrices_meet_a_vector_in_parts(dtype: str) -> None:
+    """Ranges of rows, and where the sum is long parts of it, whichever way the matrix lies."""
+    rows = tuning().parted_vector + 77
+    tolerance = 1e-3 if dtype == "float32" else 1e-10
+    for columns in (4, 7):
+        a, v, w = [
+            ad.tensor(normal(*s, dtype=dtype, seed=k)) for k, s in enumerate([(rows, columns), (columns,), (rows,)])
+        ]
+        same_bits(a @ v, a.mT @ w, w @ a, tolerance=tolerance)
+        assert chunks_of(a.mT @ w) == [8] and chunks_of(w @ a) == [8] and chunks_of(a[:3000] @ v) == [1]
+    wide, ones = [ad.tensor(x) for x in (normal(5000, 300, dtype=dtype), np.ones(300, dtype))]
+    with tuned(dotted_from=1 << 30):
+        assert chunks_of(wide @ ones) == [6]
+        same_bits(wide @ ones, tolerance=tolerance)
+
+
 def test_a_product_in_parts_is_read_when_it_is_whole() -> None:
     """What reads it doesn't run tile by tile; infinities stay where they are."""
     a, b = [normal(3000, n, dtype="float32", seed=n) for n in (300, 250)]
@@ -329,7 +346,15 @@ def test_all_threads_move(dtype: str) -> None:
     found, other = same_bits(turned, along)
     np.testing.assert_array_equal(found, np.concatenate([np.swapaxes(a, 1, 2), np.swapaxes(b, 1, 2)], 1))
     np.testing.assert_array_equal(other, np.concatenate([a.reshape(-1), b.reshape(-1)]))
-    assert chunks_of(joined) == chunks_of(turned) == [8] and chunks_of(along) == [1]
+    assert chunks_of(joined) == chunks_of(turned) == chunks_of(along) == [8]
+    short = [normal(*shape, seed=k).astype(dtype) for k, shape in enumerate([(3, 7001), (1, 7001), (900, 7001 // 41)])]
+    flat = [ad.tensor(x.reshape(-1)) for x in short]
+    (found,) = same_bits(ad.concat([flat[1][:5], *flat]))
+    np.testing.assert_array_equal(found, np.concatenate([x.reshape(-1) for x in (short[1][0, :5], *short)]))
+    many = [ad.tensor(normal(32, 300, seed=k).astype(dtype)) for k in range(21)]
+    (found,) = same_bits(ad.concat(many))
+    np.testing.assert_array_equal(found, np.concatenate([x.numpy() for x in many]))
+    assert chunks_of(ad.concat(many)) == [8]
     x = ad.variable(normal(300, 40, 60))
     parts = ad.gradients(((x[:, :, :20] * 2).sum() + (x[:, :, 20:] ** 2).sum()), [x])
     same_bits(*parts)
@@ -338,6 +363,25 @@ def test_all_threads_move(dtype: str) -> None:
     written[10:190] = ad.tensor(normal(180, 400, seed=1))
     assert chunks_of(written)[-1] == 1
     same_bits(written)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+def test_all_threads_read_rows(dtype: str) -> None:
+    """Which index is to blame depends on none of them: the last one that is out of bounds."""
+    for rows, times, length in ((3000, 3000, 65), (40, 3, 60_000), (5, 1400, 128)):
+        x = normal(rows, length).astype(dtype)
+        which = np.random.default_rng(times).integers(-rows, rows, times)
+        taken = ad.jit(lambda x, i: (x * 1)[i] * 1)
+        found = []
+        for threads in (1, 2, 3):
+            ad.set_num_threads(threads)
+            found.append(taken(ad.tensor(x), ad.tensor(which)).numpy())
+            np.testing.assert_array_equal(found[-1], x[which])
+            wrong = which.copy()
+            wrong[[0, times // 2]] = rows + 3, -rows - 4
+            with pytest.raises(IndexError, match=f"index {-rows - 4} is out of bounds for axis 0 with size {rows}"):
+                taken(ad.tensor(x), ad.tensor(wrong))
+        assert chunks_of(ad.tensor(x)[ad.tensor(which)]) == [8]
 
 
 def test_two_threads_share_few_rows() -> None:

@@ -23,7 +23,7 @@ from adjoint.compiler.loops.build_matmul import TiledWriter, TurnedWriter
 from adjoint.compiler.loops.build_matrices import MatricesWriter
 from adjoint.compiler.loops.build_nest import NestWriter
 from adjoint.compiler.loops.build_ordering import RankWriter, SearchWriter
-from adjoint.compiler.loops.build_parts import PartsWriter
+from adjoint.compiler.loops.build_parts import PartsWriter, VectorPartsWriter
 from adjoint.compiler.loops.build_products import BatchWriter, LibraryWriter
 from adjoint.compiler.loops.build_running import RunningWriter
 from adjoint.compiler.loops.build_totals import write_finish, write_start
@@ -246,6 +246,8 @@ def product_writer(product: Product, name: str, arguments: Arguments, chunk: int
     """The writer of a product, in chunks of so many rows, by what was chosen for it; `alone`, if it is a unit of its own."""
     assert product.choice is not None
     kind: type[BatchWriter] = LibraryWriter if product.choice.library else TiledWriter
+    if kind is LibraryWriter and alone and product.choice.library == "OpenBLAS" and VectorPartsWriter.suits(product):
+        kind = VectorPartsWriter
     if kind is TiledWriter and VectorWriter.suits(product):
         kind = VectorWriter
     if kind is TiledWriter and alone and PartsWriter.suits(product):

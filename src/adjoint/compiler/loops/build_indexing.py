@@ -1,6 +1,8 @@
 """Units that move elements to where a loop nest can't write them: gather and scatter, joining, writing into a slice.
 
-An index out of bounds is noted in the run's failure, and the unit goes on with another; the program ends after it.
+An index out of bounds is noted in the run's failure, and the unit goes on with another; the program ends after it. Many rows that
+indices select are read by all threads; of those that are written a later one may go to the same place. Then each chunk has a
+note of its own, and the last one becomes the failure.
 """
 
 from __future__ import annotations
@@ -13,9 +15,19 @@ from typing import Any
 from adjoint.compiler.excerpts import Indexed, Moving, Region
 from adjoint.compiler.loops import complex_math
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Complex, Value, lanes_for
+from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Complex, Emitter, Value, lanes_for
 from adjoint.compiler.loops.matmul_tiles import TURNED, Kernel, lanes_of
-from adjoint.compiler.tables import Arguments, Bounds, Function, Items, Start, UnitWriter
+from adjoint.compiler.tables import (
+    FAILURE,
+    Arguments,
+    Bounds,
+    FirstCheck,
+    Function,
+    Inputs,
+    Items,
+    Start,
+    UnitWriter,
+)
 from adjoint.compiler.targets.llvm import PART
 from adjoint.compiler.targets.target import tuning
 from adjoint.runtime import llvm
@@ -23,11 +35,12 @@ from adjoint.shapes import contiguous, size_of
 
 MANY = 16  # regions of one form
 PARTS = 8  # of a long move, so that all threads do it
+NOTE = 16  # bytes of what is noted of an index
 
 
 class MoveWriter(UnitWriter):
     """Writes the function of one move. A long one of regions that are the whole, and don't meet, has chunks: of each region
-    some rows."""
+    some rows or elements, and of many some regions."""
 
     def __init__(self, move: Moving, arguments: Arguments, bits: int) -> None:
         self.move = move
@@ -45,15 +58,35 @@ class MoveWriter(UnitWriter):
         self.time, self.chunks = 0.15 * move.size, 1  # nanoseconds, a guess
         plain = move.number is None and move.indexed is None and not move.rewrites
         apart = sum([size_of(one.view.shape) for one in move.regions]) == move.size  # no region lies on another
-        if (
-            plain
-            and apart
-            and self.time >= tuning().worth_helping
-            and any([len(axes_of(one)) > 1 for one in move.regions])
-        ):
+        if plain and apart and self.time >= tuning().worth_helping:
             self.chunks = PARTS
+        self.cuts = self.chunks > 1  # whether regions are copied in chunks
+        self.wrong: str | None = None  # where a chunk notes an index that is out of bounds
+        rows = move.indexed
+        if rows is not None and rows.reads and not self.single:
+            moved = 0.3 * rows.times * self.tail
+            if moved >= tuning().worth_helping:
+                self.time, self.chunks = moved, PARTS
 
     def write(self) -> list[L.Function]:
+        """The function of the move and, where chunks note what is wrong, what runs behind it."""
+        self.whole()
+        indexed, chunks = self.move.indexed, self.chunks > 1
+        if indexed is not None and self.single:
+            self.elements(indexed)
+        elif indexed is not None and indexed.returns:
+            self.returned(indexed)
+        elif indexed is not None:
+            pointers = self.pointer(indexed.rows), self.pointer(self.move.output)
+            if chunks:
+                self.rows_in_chunks(indexed, *pointers)
+            else:
+                self.rows(indexed, *pointers)
+        unit = self.inputs.function("unit")
+        return [unit, self.finish()] if chunks and indexed is not None and not indexed.clips else [unit]
+
+    def whole(self) -> None:
+        """Give everything its number, and copy regions."""
         move = self.move
         if move.number is not None and all([region.before is None for region in move.regions]):
             self.fill(self.pointer(move.output), "0", move.size)
@@ -64,13 +97,6 @@ class MoveWriter(UnitWriter):
                 self.copy(regions.pop(0), source, out)
         for _, alike in itertools.groupby(regions, lambda region: region.form):
             self.copies(list(alike))
-        if move.indexed is not None and self.single:
-            self.elements(move.indexed)
-        elif move.indexed is not None and move.indexed.returns:
-            self.returned(move.indexed)
-        elif move.indexed is not None:
-            self.rows(move.indexed, self.pointer(move.indexed.rows), self.pointer(move.output))
-        return [self.inputs.function("unit")]
 
     def fill(self, out: str, begin: str, count: int) -> None:
         """Write the array's own number to so many elements."""
@@ -93,9 +119,18 @@ class MoveWriter(UnitWriter):
         arrays: Items = [Start(place, 0) for region in regions for place in (region.view.root, region.place)]
         with self.inputs.at_the_beginning():
             begin = self.arguments.add_list(e, arrays)
-        with e.loop("0", str(len(arrays)), 2) as k:
-            at = e.plus(begin, k)
+        first, last = self.some(str(len(regions))) if self.cuts else ("0", str(len(regions)))
+        before, self.cuts = self.cuts, False
+        with e.when(e.test("slt", first, last)), e.loop(first, last, 1) as k:
+            at = e.plus(begin, e.times(k, 2))
             self.copy(regions[0], e.array(at), e.array(e.plus(at, 1)))
+        self.cuts = before
+
+    def some(self, count: str) -> tuple[str, str]:
+        """Which of so many the chunks at hand move."""
+        e = self.e
+        first, last = [e.index("udiv", e.times(chunk, count), PARTS) for chunk in ("%first", "%last")]
+        return first, last
 
     def copy(self, region: Region, source: str, out: str) -> None:
         """Copy a region's elements, or their sums with 0."""
@@ -116,14 +151,28 @@ class MoveWriter(UnitWriter):
                 value = e.load(source, a, self.dtype, read)
                 e.store(self.sum(value, 0) if region.adds_zero else value, out, b, written)
 
-            self.inputs.vectors(count, body)
+            if outer or not self.cuts:
+                self.inputs.vectors(count, body)
+            else:
+                self.vectors_of_chunks(count, body)
 
         if region.before is None:
-            self.rows_of(outer, row, cut=self.chunks > 1)
+            self.rows_of(outer, row, cut=self.cuts and bool(outer))
             return
         self.fill(self.pointer(self.move.output), "0", region.before)
         whole = self.rows_of(outer, row, count, out)
         self.fill(out, self.inputs.number(whole), self.move.size - region.before - whole)
+
+    def vectors_of_chunks(self, count: int, body: Callable[[str], None]) -> None:
+        """`body(offset)` for vectors that cover those of so many elements that the chunks at hand move."""
+        e, number = self.e, self.inputs.number
+        step, end = number(-(-count // (PARTS * e.lanes)) * e.lanes), number(count)
+        low, high = [e.index("umin", e.times(chunk, step), end) for chunk in ("%first", "%last")]
+        whole = e.index("sub", high, e.index("urem", e.index("sub", high, low), e.lanes))
+        with e.when(e.test("slt", low, whole)), e.loop(low, whole, e.lanes) as i:
+            body(i)
+        with e.when(e.test("ne", whole, high)), e.masked(e.below(e.index("sub", high, whole))):
+            body(whole)
 
     def turned(
         self,
@@ -143,7 +192,7 @@ class MoveWriter(UnitWriter):
                 ("i64", number(beside[2])), ("i64", number(beside[0])), ("i64", number(line[0])),
             ))  # fmt: skip
 
-        self.rows_of(outer, block, cut=self.chunks > 1)
+        self.rows_of(outer, block, cut=self.cuts)
 
     def rows_of(
         self, axes: list[tuple[int, int, int]], row: Callable[[str, str], None], length: int = 0, out: str = "",
@@ -158,10 +207,8 @@ class MoveWriter(UnitWriter):
                 row(begin, end)
             return length
         (n, s, t), *inner = axes
-        first, last = "0", number(n)
-        if cut:
-            first, last = [e.index("udiv", e.times(chunk, last), self.chunks) for chunk in ("%first", "%last")]
-        with e.loop(first, last, 1) as i:
+        first, last = self.some(number(n)) if cut else ("0", number(n))
+        with e.when(e.test("slt", first, last)) if cut else nullcontext(), e.loop(first, last, 1) as i:
             a = e.plus(begin, e.times(i, number(s, extent=abs(s))))
             b = e.plus(end, e.times(i, number(t, extent=abs(t))))
             covered = self.rows_of(inner, row, length, out, a, b)
@@ -186,12 +233,44 @@ class MoveWriter(UnitWriter):
         self.rows(indexed, numbers, memory)
         self.rows(indexed._replace(reads=True), memory, out)
 
-    def rows(self, indexed: Indexed, source: str, out: str) -> None:
-        """Copy or add rows, whose elements lie side by side, from where indices say, or to there."""
+    def rows_in_chunks(self, indexed: Indexed, source: str, out: str) -> None:
+        """Some rows for each chunk."""
+        e, number = self.e, self.inputs.number
+        with e.loop("%first", "%last", 1) as chunk:
+            e.known = {}
+            if not indexed.clips:
+                self.wrong = self.note_of(chunk)
+                e.note("i64", "0", self.wrong)
+            times = number(indexed.times)
+            low, high = [e.index("udiv", e.times(k, times), PARTS) for k in (chunk, e.plus(chunk, 1))]
+            with e.when(e.test("slt", low, high)):
+                self.rows(indexed, source, out, (low, high))
+        self.wrong = None
+
+    def note_of(self, chunk: str) -> str:
+        """Where a chunk notes the number of a check that failed, from 1, and the index."""
+        notes = self.inputs.pointer(self.arguments.share("indices to blame", self.chunks * NOTE))
+        return self.e.at(notes, self.e.times(chunk, 2), "i64")
+
+    def finish(self) -> L.Function:
+        """The last index that was noted becomes the failure of the run, whoever has found it."""
+        self.e = e = Emitter(1)
+        self.inputs = Inputs(e, self.arguments)
+        failure, number = e.entry("%table", FAILURE), self.arguments.number(e, FirstCheck())
+        with e.loop("0", self.inputs.number(self.chunks, "chunks"), 1) as chunk:
+            note = self.note_of(chunk)
+            found = e.read_number(note)
+            with e.when(e.test("ne", found, 0)):
+                e.note("i64", e.plus(number, found), failure)
+                e.note("i64", e.read_number(e.at(note, 1, "i64")), e.at(failure, 1, "i64"))
+        return self.inputs.function("finish")
+
+    def rows(self, indexed: Indexed, source: str, out: str, some: tuple[str, str] | None = None) -> None:
+        """Copy or add rows, whose elements lie side by side, from where indices say, or to there; maybe some of them."""
         e = self.e
         arrays = [self.pointer(place) for place in indexed.indices]
         tail = self.inputs.number(self.tail)
-        with e.loop("0", self.inputs.number(indexed.times), 1) as r:
+        with e.loop(*(some or ("0", self.inputs.number(indexed.times))), 1) as r:
             start, place = e.times(r, tail), self.selected(indexed, arrays, r)
             if indexed.reads:
                 start, place = place, start
@@ -202,6 +281,15 @@ class MoveWriter(UnitWriter):
                 e.store(self.sum(e.load(out, to, self.dtype, 1), value) if indexed.adds else value, out, to)
 
             self.inputs.vectors(self.tail, body)
+
+    def fail(self, check: Bounds, noted: str) -> None:
+        """Note an index that is out of bounds."""
+        if self.wrong is None:
+            self.inputs.fail(check, noted)
+            return
+        e = self.e
+        e.note("i64", str(self.arguments.note(check) + 1), self.wrong)
+        e.note("i64", noted, e.at(self.wrong, 1, "i64"))
 
     def elements(self, indexed: Indexed) -> None:
         """Read single elements from where indices say, as many at once as a vector has lanes."""
@@ -251,7 +339,7 @@ class MoveWriter(UnitWriter):
                 i = e.choose(negative, e.plus(i, extent), i)
                 outside = e.test("uge", i, extent)
                 with e.when(outside):
-                    self.inputs.fail(Bounds(axis, n), given)
+                    self.fail(Bounds(axis, n), given)
                 i = e.choose(outside, "0", i)
             place = e.plus(place, e.times(i, by))
         return place

@@ -132,7 +132,7 @@ class TiledWriter(BatchWriter):
     def write_packing(self, place: Shared) -> None:
         """The function of the table and a thread's own that packs B, before any tile. What takes long is cut into parts: some of
         each kind of panels."""
-        self.start_time = 0.3 * self.k * self.m
+        self.start_time = (0.03 if self.turned else 0.018) * self.itemsize * self.k * self.m
         self.start_chunks = PARTS if self.start_time >= self.tuning.worth_helping else 1
         with self.another():
             b, target = self.pointer(self.b.root), self.pointer(place)

@@ -7,50 +7,39 @@ of the result stays in the second cache meanwhile. In the end the parts are adde
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 from adjoint.compiler.extents import larger, smaller
 from adjoint.compiler.fuse.kinds import Product, transposed
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops import matmul_tiles
+from adjoint.compiler.loops.build import ITEMSIZE
 from adjoint.compiler.loops.build_matmul import TiledWriter
+from adjoint.compiler.loops.build_products import BatchWriter, LibraryWriter
 from adjoint.compiler.loops.matmul_tiles import Kernel, lanes_of
-from adjoint.compiler.tables import Arguments, Function
+from adjoint.compiler.tables import ALIGNMENT, Arguments, Function
 from adjoint.compiler.targets.target import tuning
 from adjoint.runtime import llvm
 
 
-class PartsWriter(TiledWriter):
+class Parts(BatchWriter):
     """Writes a product as a function of a range of parts of its sums."""
 
-    in_blocks = True
+    across = False  # whether the parts hold the result transposed
 
-    def __init__(self, product: Product, name: str, arguments: Arguments, chunk: int) -> None:
-        (n, m), turned = product.shape, product
-        self.across = n < m  # of two matrices the smaller one is packed
-        if self.across:
-            turned = Product(product.step, transposed(product.b), transposed(product.a), (m, n))
-            turned.choice = product.choice
-        super().__init__(turned, name, arguments, 1)
-        table, k = self.tuning, self.k
-        self.each = -(-larger(table.least_part, -(-k // table.most_parts)) // table.sums) * table.sums
+    def cut(self, least: int) -> None:
+        """Say how many terms each part has, at least about so many."""
+        table, k = tuning(), self.k
+        self.each = -(-larger(least, -(-k // table.most_parts)) // table.sums) * table.sums
         self.rows = -(-k // self.each)  # parts, of which the last may have fewer terms
         self.last = k - (self.rows - 1) * self.each
-        self.room = -(-self.n * self.m // self.lanes) * self.lanes  # elements of a part
-        self.sums = arguments.share(f"parts of {name}", self.rows * self.room * self.itemsize)
-        self.near = (self.a.root,)
+        line = ALIGNMENT // ITEMSIZE[self.dtype]
+        self.room = -(-self.n * self.m // line) * line  # elements of a part
+        self.sums = self.arguments.share(f"parts of {self.name}", self.rows * self.room * ITEMSIZE[self.dtype])
 
-    @staticmethod
-    def suits(product: Product) -> bool:
-        """Whether a product that is alone has such sums."""
-        (n, k), m, table = product.a.shape[-2:], product.b.shape[-1], tuning()
-        together = product.a.strides[-2] == 1 and product.b.strides[-1] == 1
-        if not together or len(product.shape) != 2 or k < table.parted_from or not matmul_tiles.available():
-            return False
-        lanes = lanes_of(product.step.type.dtype.name, llvm.vector_bits())
-        return min(n, m) >= lanes and n * m * smaller(table.most_parts, k // table.least_part) <= table.largest_parts
-
-    @property
-    def time(self) -> float:
-        return self.n * self.k * self.m * (1 if self.dtype == "float32" else 2) / 85
+    @abstractmethod
+    def summed(self, a: str, b: str, result: str, rows: int, total: int) -> None:
+        """The sums of so many products."""
 
     def write(self) -> list[L.Function]:
         e, sums = self.e, self.pointer(self.sums)
@@ -72,18 +61,9 @@ class PartsWriter(TiledWriter):
         self.write_finish()
         return functions
 
-    def near_elements(self, rows: int, k: int) -> int:
-        return k * self.a.strides[-1]
-
-    def near_from(self, k: int) -> str:
-        """Tiles fetch what the next block reads of A."""
-        e = self.e
-        at = e.plus(e.times("%lo", self.number(self.each, "each")), e.plus(self.at, self.varying(k, "k")))
-        return e.times(at, self.number(self.a.strides[-1], "a step"))
-
     def write_finish(self) -> None:
         """The parts' sums, added up in order."""
-        with self.another(self.lanes) as e:
+        with self.another(lanes_of(self.dtype, llvm.vector_bits())) as e:
             sums, result = self.pointer(self.sums), self.pointer(self.step.output)
             room, parts = self.number(self.room, "room"), self.number(self.rows, "parts")
             target = sums if self.across else result
@@ -103,3 +83,65 @@ class PartsWriter(TiledWriter):
                     ("ptr", sums), ("i64", m), ("ptr", result), ("i64", n), ("i64", m), ("i64", n),
                 ))  # fmt: skip
             self.finish = [self.function("finish")]
+
+
+class PartsWriter(TiledWriter, Parts):
+    """Writes a product by our kernels so."""
+
+    in_blocks = True
+
+    def __init__(self, product: Product, name: str, arguments: Arguments, chunk: int) -> None:
+        (n, m), turned = product.shape, product
+        self.across = n < m  # of two matrices the smaller one is packed
+        if self.across:
+            turned = Product(product.step, transposed(product.b), transposed(product.a), (m, n))
+            turned.choice = product.choice
+        super().__init__(turned, name, arguments, 1)
+        self.cut(self.tuning.least_part)
+        self.near = (self.a.root,)
+
+    @property
+    def time(self) -> float:
+        return self.n * self.k * self.m * (1 if self.dtype == "float32" else 2) / 85
+
+    @staticmethod
+    def suits(product: Product) -> bool:
+        """Whether a product that is alone has such sums."""
+        (n, k), m, table = product.a.shape[-2:], product.b.shape[-1], tuning()
+        together = product.a.strides[-2] == 1 and product.b.strides[-1] == 1
+        if not together or len(product.shape) != 2 or k < table.parted_from or not matmul_tiles.available():
+            return False
+        lanes = lanes_of(product.step.type.dtype.name, llvm.vector_bits())
+        return min(n, m) >= lanes and n * m * smaller(table.most_parts, k // table.least_part) <= table.largest_parts
+
+    def near_elements(self, rows: int, k: int) -> int:
+        return k * self.a.strides[-1]
+
+    def near_from(self, k: int) -> str:
+        """Tiles fetch what the next block reads of A."""
+        e = self.e
+        at = e.plus(e.times("%lo", self.number(self.each, "each")), e.plus(self.at, self.varying(k, "k")))
+        return e.times(at, self.number(self.a.strides[-1], "a step"))
+
+
+class VectorPartsWriter(Parts, LibraryWriter):
+    """Writes a product with one row or column by OpenBLAS so, a long sum for each of its few elements."""
+
+    def __init__(self, product: Product, name: str, arguments: Arguments, chunk: int) -> None:
+        super().__init__(product, name, arguments, 1)
+        self.cut(1 << 12)
+
+    @staticmethod
+    def suits(product: Product) -> bool:
+        """Whether a product that is alone, and OpenBLAS's, has such sums."""
+        (n, k), m, table = product.a.shape[-2:], product.b.shape[-1], tuning()
+        if len(product.shape) != 2 or not (n == 1 or m == 1) or k < table.parted_vector:
+            return False
+        return n * m <= table.parted_sums
+
+    @property
+    def time(self) -> float:
+        return self.n * self.k * self.m * ITEMSIZE[self.dtype] / 16  # as memory gives the matrix
+
+    def summed(self, a: str, b: str, result: str, rows: int, total: int) -> None:
+        self.by_vector(a, b, result, rows, total)

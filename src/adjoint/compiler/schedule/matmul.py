@@ -70,7 +70,8 @@ def choose(product: Product, row_tile: int | None = None) -> Choice:
         alone = library or is_deep(product) or product.b.strides[-1] == 1
         fewest = 1 if alone else smaller(n // (least // 2), 2)
         most = smaller(larger(n // least, fewest), tuning().most_ranges)
-        ranges = even(larger(smaller(work // sizes(library).work, most), 1))
+        by_vector = n > 1 and m == 1  # which waits for memory
+        ranges = even(larger(smaller(work // (tuning().vector_range if by_vector else sizes(library).work), most), 1))
         each = -(-n // ranges)
         rows = -(-each // 32) * 32 if library else rows_of_chunk(n, each, tile_height())
     return Choice(library, smaller(rows, n))

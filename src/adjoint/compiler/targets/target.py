@@ -74,6 +74,11 @@ class Tuning(NamedTuple):
     most_parts: int = 8
     least_part: int = 1 << 10
     largest_parts: int = 1 << 21
+    # Elements of a matrix that meets one vector in a range of its rows, at least; from which sum on it goes in parts instead, for
+    # so many sums at most
+    vector_range: int = 1 << 18
+    parted_vector: int = 1 << 16
+    parted_sums: int = 64
     # Rows from which packing B costs less than reading it at its stride: more where a panel of it stays in the nearest cache,
     # which it does up to so many k; fewer in a batch, where each matrix comes from further away.
     packed_from: int = 96
