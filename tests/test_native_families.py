@@ -20,6 +20,7 @@ from adjoint.execution.evaluate import described
 from adjoint.execution.native import relatives
 from adjoint.execution.native.program import Native
 from adjoint.runtime import code, onednn
+from test_native import normal
 
 pytest.importorskip("llvmlite")
 
@@ -189,6 +190,25 @@ def test_code_for_what_is_left_behind_whole_vectors_serves_where_nothing_is() ->
     for (n, m), results in zip(sizes, found, strict=True):
         linking.forget()  # so that these extents get code of their own
         assert values(programs(n, m, 3)) == results
+
+
+@pytest.mark.parametrize("first", [401, 432])
+def test_products_whose_ranges_are_all_alike_share_code_with_others(first: int) -> None:
+    """Whichever came first: code of its own is only for the first of all."""
+    linking.forget()
+    w = normal(64, 240, dtype="float32", seed=1)
+    codes = {}
+    for n in (first, 402, 403, 432, 430):
+        x = normal(n, 64, dtype="float32", seed=n)
+        results = [ad.tensor(x) @ ad.tensor(w)]
+        (key,) = keys_of(results)
+        kernel = linking.find([key])[key]
+        codes[n] = kernel.code
+        assert kernel.chunks > 1
+        (found,) = values(results)
+        np.testing.assert_allclose(np.frombuffer(found, "f4").reshape(n, 240), x @ w, 1e-3, 1e-4)
+    assert len({id(codes[n]) for n in (402, 403, 430)}) == 1
+    assert first == 432 or codes[432] is codes[402] is codes[401]
 
 
 @pytest.mark.parametrize("rows", [20, 33, 40, 57])

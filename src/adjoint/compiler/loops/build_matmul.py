@@ -15,7 +15,7 @@ from adjoint.compiler.targets.target import tuning
 from adjoint.runtime import llvm
 
 PARTS = 8  # of what is packed for all ranges, so that all threads do it
-WHOLE = ("0", "1", 1)  # of what is packed: from which part to which, of how many
+WHOLE = ("0", "1", "1")  # of what is packed: from which part to which, of how many
 
 
 def is_deep(product: Product) -> bool:
@@ -136,13 +136,13 @@ class TiledWriter(BatchWriter):
         self.start_chunks = PARTS if self.start_time >= self.tuning.worth_helping else 1
         with self.another():
             b, target = self.pointer(self.b.root), self.pointer(place)
-            self.pack(b, target, self.k, ("%first", "%last", PARTS) if self.start_chunks > 1 else WHOLE)
+            self.pack(b, target, self.k, ("%first", "%last", self.number(self.start_chunks, "parts")))
             self.start = [self.function("start")]
 
-    def pack(self, b: str, target: str, k: int, some: tuple[str, str, int] = WHOLE) -> None:
+    def pack(self, b: str, target: str, k: int, some: tuple[str, str, str] = WHOLE) -> None:
         """k rows of each panel's columns, panel by panel, or some parts of them."""
         row, column = self.b.strides[-2:]
-        parts = tuple([("i64", str(number)) for number in some])
+        parts = tuple([("i64", number) for number in some])
         steps, depth = self.varying(k, "k"), self.number(self.depth, "depth")
         items: list[int | Function] = [len(self.panels)]
         if self.turned:
@@ -227,7 +227,7 @@ class TiledWriter(BatchWriter):
             place += count * height * k
         source = self.move(a, e.times(row, number(stride, "a row")))
         step, steps = number(self.a.strides[-1], "a step"), self.varying(k, "k")
-        whole = tuple([("i64", str(number)) for number in WHOLE])
+        whole = tuple([("i64", number) for number in WHOLE])
         self.go_through(
             self.kernel("gathers"), items, (("ptr", source), ("i64", step), ("ptr", target), ("i64", steps), *whole)
         )

@@ -21,7 +21,7 @@ from adjoint.compiler.tables import (
     Handle,
 )
 from adjoint.runtime import onednn
-from adjoint.shapes import Shape, size_of
+from adjoint.shapes import Shape, following, size_of
 
 
 def leading(view: View) -> tuple[int, int]:
@@ -94,12 +94,15 @@ class BatchWriter(RangeWriter):
                 )
         else:
             rows = self.chunk
-            rest = self.n % rows
-            if rest:
-                last = e.test("eq", "%lo", self.number(self.n - rest, "last"))
-                with e.when(last), self.within("last rows"):
+            rest = self.n - (-(-self.n // rows) - 1) * rows
+            # what is written for others, too, serves those whose ranges are all alike
+            if self.n != rows and (following[0] or rest != rows):
+                last = self.inputs.number(self.n - rest, (self.name, "last"), LARGE)
+                with e.when(e.test("eq", "%lo", last)), self.within("last rows"):
                     self.from_row(a, b, result, rest)
-            with e.when(e.test("ule", "%lo", self.number(self.n - rows, "last whole"))):
+                with e.when(e.test("ult", "%lo", last)):
+                    self.from_row(a, b, result, rows)
+            else:
                 self.from_row(a, b, result, rows)
         return [self.function()]
 
