@@ -30,7 +30,7 @@ INPUTS = 12  # of a step in a loop, at most
 LEFT = 6  # times that are left of each loop, at least,
 LEFT_STEPS = 100  # and entries
 SHORTEST = 16  # entries of a loop in all
-WINDOWS = (4, 32, 256, 2048)  # entries that are compared at once
+WINDOWS = (4, 32, 512)  # entries that are compared at once
 SAVED = 0.5  # of the entries must be left out
 
 
@@ -64,10 +64,10 @@ def shortened(plan: Plan) -> Shortened | None:
     """A shorter plan of fewer equal layers; None where most of a plan doesn't repeat often."""
     if len(plan.steps) < WORTH:
         return None
-    kinds = len({(step.op, step.type) for step in plan.steps})
-    if kinds * VARIED > len(plan.steps):
+    columns = Step(*zip(*plan.steps, strict=True))
+    if len(set(zip(columns.op, columns.type, strict=True))) * VARIED > len(plan.steps):
         return None
-    entries = _entries(plan)
+    entries = _entries(plan, columns)
     sums = sums_of(entries.operands)
     loops = find_loops(entries.case, sums, shortest=SHORTEST, rest=0.0, windows=WINDOWS)
     loops = [loop for loop in loops if _advances(entries.operands, loop)]
@@ -104,9 +104,9 @@ def _saving(loops: Sequence[Loop], least: int) -> tuple[int, int, int]:
     return (least - left) * sum(periods), least - left, left
 
 
-def _entries(plan: Plan) -> Entries:
-    _, _, _, _, inputs, outputs, _ = zip(*plan.steps, strict=True)
-    count, made = len(outputs), np.array(outputs)
+def _entries(plan: Plan, columns: Any) -> Entries:
+    inputs = columns.inputs
+    count, made = len(inputs), np.array(columns.output)
     several = np.fromiter(map(len, inputs), np.intp, count)
     read = np.fromiter(chain.from_iterable(inputs), np.intp, several.sum())
     reader = np.repeat(np.arange(count), several)
@@ -122,7 +122,7 @@ def _entries(plan: Plan) -> Entries:
     size = count + len(own)
     steps, slots, case = np.full(size, NOTHING), np.empty(size, np.intp), np.empty(size, np.intp)
     steps[places], slots[places], slots[own_places] = np.arange(count), made, own
-    case[places], case[own_places] = _kinds(plan, own.tolist())
+    case[places], case[own_places] = _kinds(plan, columns, own.tolist())
     fits = several[reader] <= INPUTS
     column = np.arange(len(read)) - np.repeat(np.cumsum(several) - several, several)
     operands = np.full((size, INPUTS), NOTHING)
@@ -130,18 +130,19 @@ def _entries(plan: Plan) -> Entries:
     return Entries(slots, steps, case, operands)
 
 
-def _kinds(plan: Plan, given: list[int]) -> tuple[list[int], list[int]]:
+def _kinds(plan: Plan, columns: Any, given: list[int]) -> tuple[list[int], list[int]]:
     """Of what kind each step is, and what is given."""
     known: dict[Any, int] = {}
     number = known.setdefault
     leaves = len(plan.leaf_types)
     numbers = leaves + len(plan.number_types)
     made = []
-    for op, attributes, _, _, inputs, output, t in plan.steps:
-        key: Any = (
-            (op, None, t, len(inputs)) if attributes is None else (op, _exact(op.key, attributes), t, len(inputs))
-        )
-        made.append(number(key if len(inputs) <= INPUTS else output, len(known)))
+    for op, attributes, inputs, output, t in zip(
+        columns.op, columns.attributes, columns.inputs, columns.output, columns.type, strict=True
+    ):
+        count = len(inputs)
+        key: Any = (op, None if attributes is None else _exact(op.key, attributes), t, count)
+        made.append(number(key if count <= INPUTS else output, len(known)))
     own = []
     for slot in given:
         key = slot
@@ -167,19 +168,15 @@ def _rebuilt(plan: Plan, entries: Entries, places: Array, expected: Array) -> Pl
     """The plan of the entries that are left, each with the operands that are expected of it."""
     slots = entries.slots[places]
     there = set(slots.tolist())
-    steps: list[Step] = []
-    for k, inputs in zip(entries.steps[places].tolist(), slots[expected].tolist(), strict=True):
-        if k < 0:
-            continue
-        step = plan.steps[k]
-        count = len(step.inputs)
-        if count <= INPUTS:
-            read = tuple(inputs[:count])
-            steps.append(step if read == step.inputs else step._replace(inputs=read))
-            continue
-        if not there.issuperset(step.inputs):
-            return None
-        steps.append(step)
+    numbers = entries.steps[places]
+    read = entries.operands[places]
+    changed = ((slots[expected] != entries.slots[read]) & (read != NOTHING)).any(axis=1)
+    steps = [plan.steps[k] for k in numbers[numbers != NOTHING].tolist()]
+    if not all([there.issuperset(step.inputs) for step in steps if len(step.inputs) > INPUTS]):
+        return None
+    which = (np.cumsum(numbers != NOTHING) - 1)[changed]
+    for k, inputs in zip(which.tolist(), slots[expected[changed]].tolist(), strict=True):
+        steps[k] = steps[k]._replace(inputs=tuple(inputs[: len(steps[k].inputs)]))
     gone = set(entries.slots.tolist()) - there
     short = copy.copy(plan)
     short.steps, short.outputs = steps, [one for one in plan.outputs if one[2] not in gone]

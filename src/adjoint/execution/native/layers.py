@@ -53,6 +53,7 @@ class Row(NamedTuple):
     """What a program needs of a unit besides names: these come in the order of the fields.
 
     kernel    the number of its kernel; `NOTHING` without one, and less for a host step
+    spots     which numbers in its key are places, and how many numbers there are
     offsets   of its places
     makes     how many arrays it makes
     over      for each of these, over how many leaves it may lie
@@ -61,6 +62,7 @@ class Row(NamedTuple):
     """
 
     kernel: int
+    spots: tuple[tuple[int, ...], int]
     offsets: tuple[int, ...]
     makes: int
     over: tuple[int, ...]
@@ -106,23 +108,25 @@ class _Layers:
         reads = [fusion.roots(unit) for unit in fusion.units]
         uses = uses_of(fusion, reads)
         for index, unit in enumerate(fusion.units):
-            kernel, places, makes = NOTHING, list[Start](), list[int]()
+            kernel, numbered, makes = NOTHING, list[Start](), list[int]()
             if isinstance(unit, Host):
-                kernel, places = NOTHING - 1, [_new(Start, (slot, 0)) for slot in self.named_by(unit.step)]
+                kernel, numbered = NOTHING - 1, [_new(Start, (slot, 0)) for slot in self.named_by(unit.step)]
             else:
                 makes = unit.outputs
             if index in keyed:
-                key, places = keyed[index]
+                key, numbered = keyed[index]
                 kernel = known.setdefault(key, len(known))
-                # what is read is numbered too, and has no place itself
-                places = [place if type(place) is Start else NOWHERE for place in places]
+            # what is computed, or read, is numbered too, and has no place itself
+            spots = [k for k, place in enumerate(numbered) if type(place) is Start and place is not NOWHERE]
+            places = [numbered[k] for k in spots]
             order = {root: k for k, (root, _) in enumerate(places)}
             read = sorted(reads[index], key=lambda root: (order.get(root, MENTIONS), root))
             over = [uses.shares.get(slot, ()) for slot in makes]
             taken = [uses.handed_on.get(slot, NOTHING) for slot in makes]
             taken = taken if max(taken, default=NOTHING) != NOTHING else []
             offsets = tuple([offset for _, offset in places])
-            self.rows.append(Row(kernel, offsets, len(makes), tuple(map(len, over)), len(taken), len(read)))
+            where = tuple(spots), len(numbered)
+            self.rows.append(Row(kernel, where, offsets, len(makes), tuple(map(len, over)), len(taken), len(read)))
             self.names.append([*[root for root, _ in places], *makes, *chain.from_iterable(over), *taken, *read])
         found = find(known)
         return [found[key] for key in known]
@@ -270,11 +274,13 @@ class _Layers:
         shapes, dtypes = self.fusion.shapes, self.fusion.dtypes
         at = 0
         for index, k in enumerate(units):
-            kernel, offsets, makes, over, takes, reads = self.rows[k]
+            kernel, (spots, count), offsets, makes, over, takes, reads = self.rows[k]
             behind = at + len(offsets)
             if kernel >= 0:
-                places = zip(names[at:behind], offsets, strict=True)
-                linked[index] = self.kernels[kernel], [_new(Start, place) for place in places]
+                numbered = [NOWHERE] * count
+                for spot, place in zip(spots, zip(names[at:behind], offsets, strict=True), strict=True):
+                    numbered[spot] = _new(Start, place)
+                linked[index] = self.kernels[kernel], numbered
             elif kernel < NOTHING:
                 fusion.units[index] = self.host(fusion.units[index], names[at:behind], fusion)
             at, behind = behind, behind + makes
@@ -282,9 +288,9 @@ class _Layers:
             for slot, like in zip(own, self.names[k][len(offsets) :], strict=False):
                 uses.produced.setdefault(slot, index)
                 fusion.shapes[slot], fusion.dtypes[slot] = shapes[like], dtypes[like]
-            for slot, count in zip(own, over, strict=True):
-                if count:
-                    at, behind = behind, behind + count
+            for slot, leaves in zip(own, over, strict=True):
+                if leaves:
+                    at, behind = behind, behind + leaves
                     uses.shares[slot] = tuple(names[at:behind])
             at, behind = behind, behind + takes
             uses.handed_on.update([x for x in zip(own, names[at:behind], strict=False) if x[1] != NOTHING])
