@@ -64,7 +64,7 @@ def shortened(plan: Plan) -> Shortened | None:
     """A shorter plan of fewer equal layers; None where most of a plan doesn't repeat often."""
     if len(plan.steps) < WORTH:
         return None
-    columns = Step(*zip(*plan.steps, strict=True))
+    columns: Any = Step._make(zip(*plan.steps, strict=True))
     if len(set(zip(columns.op, columns.type, strict=True))) * VARIED > len(plan.steps):
         return None
     entries = _entries(plan, columns)
