@@ -229,7 +229,7 @@ def test_a_deep_network_is_shortened_and_keeps_its_other_ways(monkeypatch):
     made = []
 
     def deep():  # no other test has a plan of this structure
-        return Deep([Attention() for _ in range(18)])
+        return Deep([Attention() for _ in range(24)])
 
     def noted(plan):
         made.append(layers.compile_layers(plan))
@@ -242,7 +242,7 @@ def test_a_deep_network_is_shortened_and_keeps_its_other_ways(monkeypatch):
     step(values)
     assert made[0] is not None
     text = ad.execution.explain(step, stage="units")
-    assert text.count("  product ") + text.count("before: product") > 18 * 9
+    assert text.count("  product ") + text.count("before: product") > 24 * 9
     _, plain = step_of(deep, groups)
     plain(values)
     for size in (BATCH - 2, BATCH, BATCH - 5):

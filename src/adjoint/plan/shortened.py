@@ -31,7 +31,7 @@ LEFT = 6  # times that are left of each loop, at least,
 LEFT_STEPS = 100  # and entries
 SHORTEST = 16  # entries of a loop in all
 WINDOWS = (4, 32, 512)  # entries that are compared at once
-SAVED = 0.5  # of the entries must be left out
+SAVED = 0.6  # of the entries must be left out
 
 
 class Entries(NamedTuple):
@@ -136,16 +136,15 @@ def _kinds(plan: Plan, columns: Any, given: list[int]) -> tuple[list[int], list[
     number = known.setdefault
     leaves = len(plan.leaf_types)
     numbers = leaves + len(plan.number_types)
-    made = []
-    for op, attributes, inputs, output, t in zip(
-        columns.op, columns.attributes, columns.inputs, columns.output, columns.type, strict=True
-    ):
-        count = len(inputs)
-        key: Any = (op, None if attributes is None else _exact(op.key, attributes), t, count)
-        made.append(number(key if count <= INPUTS else output, len(known)))
+    counts = list(map(len, columns.inputs))
+    exact = [None if x is None else _exact(op.key, x) for op, x in zip(columns.op, columns.attributes, strict=True)]
+    made: list[int] = [number(key, len(known)) for key in zip(columns.op, exact, columns.type, counts, strict=True)]
+    for k, count in enumerate(counts):
+        if count > INPUTS:  # like no other
+            made[k] = number(columns.output[k], len(known))
     own = []
     for slot in given:
-        key = slot
+        key: Any = slot
         if slot < numbers:
             key = (slot < leaves, plan.types[slot])
         elif (constant := plan.constants[slot]).ndim == 0:
@@ -159,7 +158,7 @@ def _exact(key: Any, attributes: Any) -> Any:
     if key is not None:
         attributes = key(attributes)
     try:
-        return marshal.dumps(attributes, 2)
+        return attributes, marshal.dumps(attributes, 2)
     except ValueError:  # of a class of ours
         return attributes, repr(attributes)
 

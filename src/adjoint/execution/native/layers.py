@@ -295,6 +295,8 @@ class _Layers:
             at, behind = behind, behind + takes
             uses.handed_on.update([x for x in zip(own, names[at:behind], strict=False) if x[1] != NOTHING])
             at, behind = behind, behind + reads
+            if any([uses.produced.get(slot, index) > index for slot in names[at:behind]]):
+                raise Unfit
             uses.last.update(dict.fromkeys(names[at:behind], index))
             at = behind
         return linked, uses
