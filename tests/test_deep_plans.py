@@ -249,6 +249,69 @@ def test_a_deep_network_is_shortened_and_keeps_its_other_ways(monkeypatch):
         np.testing.assert_allclose(step(values[:size]).item(), plain(values[:size]).item(), rtol=1e-3)
 
 
+class Odd(Deep):
+    """Layers of which one in the midst is read by something else, too."""
+
+    def __init__(self, read):
+        super().__init__([Block() for _ in range(24)])
+        self.read = read
+
+    def forward(self, x):
+        outs = [x]
+        for layer in self.layers:
+            outs.append(layer(outs[-1]))
+        return ad.mean(ad.square(self.head(outs[-1]))) + self.read(self.layers, outs)
+
+
+IRREGULAR = {
+    "a weight": lambda layers, outs: ad.sum(layers[11].second.weight) * 0.1,
+    "what a layer gives": lambda layers, outs: ad.mean(ad.sin(outs[12])),
+    "what all layers give": lambda layers, outs: ad.mean(ad.concat(outs, axis=0)),
+    "what every second gives": lambda layers, outs: sum([ad.mean(x) for x in outs[::2]]),
+    "all weights": lambda layers, outs: sum([ad.sum(ad.abs(x.first.weight)) for x in layers]) * 0.01,
+    "products by one matrix": lambda layers, outs: sum([ad.mean(x @ layers[3].first.weight.mT) for x in outs]),
+}
+
+
+@pytest.mark.parametrize("name", IRREGULAR)
+def test_layers_of_which_more_is_read(name, followed, monkeypatch):
+    assert_equal_bits(lambda: bits(lambda: Odd(IRREGULAR[name]), sgd), followed, monkeypatch)
+
+
+def test_results_of_the_midst(followed, monkeypatch):
+    """Some layers' values and weights are results, of no regular choice."""
+
+    def run():
+        ad.random.seed(3)
+        model = Deep([Block() for _ in range(24)])
+        value = np.random.default_rng(0).normal(size=(BATCH, WIDTH)).astype("f4")
+        x = ad.variable(value)
+        outs = [x]
+        for layer in model.layers:
+            outs.append(layer(outs[-1]))
+        wanted = [outs[-1], outs[5], outs[12], outs[13], *ad.gradients(ad.sum(outs[-1]), [x, outs[11]])]
+        return [y.numpy().tobytes() for y in ad.function([x], wanted)(value)]
+
+    assert_equal_bits(run, followed, monkeypatch)
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_steps_of_the_host_in_each_layer(own, followed, monkeypatch):
+    """Each layer calls Python: all of them one function, or each a function of its own, which is called in its turn."""
+    functions = [lambda x, k=k: np.sin(x) * np.float32(k) for k in range(30)] if own else [np.sin] * 30
+
+    def run():
+        value = np.random.default_rng(0).normal(size=(BATCH, WIDTH)).astype("f4")
+        x = ad.variable(value)
+        y = x
+        for f in functions:
+            called = ad.host_call(f, y @ ad.ones((WIDTH, WIDTH)), shape=y.shape, dtype="float32")
+            y = y * 0.5 + ad.softmax(called, axis=-1) - ad.mean(y, axis=0)
+        return ad.function([x], [y])(value)[0].numpy().tobytes()
+
+    assert_equal_bits(run, followed, monkeypatch)
+
+
 def test_clipped_gradients(followed, monkeypatch):
     assert_equal_bits(lambda: bits(FOLLOWED["residual"], sgd, clip=0.1), followed, monkeypatch)
 
