@@ -143,7 +143,7 @@ class _Layers:
         units, names = whole.rows(names)
         numbers, views = self.results(whole)
         added = np.unique(np.concatenate([names[names >= ADDED], numbers[numbers >= ADDED]]))
-        first = max(self.fusion.new_slot, len(self.plan.types))
+        first = max(self.fusion.slots, len(self.plan.types))
 
         def slots(numbers: Array) -> Array:
             found = np.where(numbers >= ADDED, first + np.searchsorted(added, numbers), FIXED - numbers)
