@@ -80,7 +80,7 @@ def compile_layers(plan: Plan) -> Native | None:
         return None
     try:
         return _Layers(plan, short, fusion).program()
-    except Unfit:
+    except Exception:  # whatever it is, the plan goes through the stages itself
         return None
 
 
