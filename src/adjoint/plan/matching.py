@@ -7,7 +7,7 @@ time before. Stretches whose kinds repeat are found by hashes of what stands in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,7 +46,7 @@ class _Candidate(NamedTuple):
 
 def find_loops(
     case: Array, operands: Array, free: Array | None = None, shortest: int = SHORTEST, rest: float = REST,
-    widest: int = WIDEST,
+    widest: int = WIDEST, windows: Sequence[int] = WINDOWS,
 ) -> list[Loop]:  # fmt: skip
     """The loops of a list, in order, where it is `free`, of so many entries at least, with so many in a
     body at most. They don't overlap; those that repeat over the widest windows are taken first, of these the longest. Narrower
@@ -55,7 +55,7 @@ def find_loops(
         return []
     taken: list[Loop] = []
     free = np.ones(len(case), bool) if free is None else free
-    for window in reversed(WINDOWS):
+    for window in reversed(windows):
         for candidate in sorted(
             _candidates(case, window, shortest, widest), key=lambda c: (c.start - c.stop, c.period)
         ):

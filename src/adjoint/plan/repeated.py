@@ -21,7 +21,7 @@ from adjoint.plan.canonical import begin_walk, is_latest
 from adjoint.plan.listing import NOTHING, PLACE, Only, listed
 from adjoint.plan.matching import Loop, find_loops
 
-__all__ = ["Repeated", "find_repetition"]
+__all__ = ["Left", "Repeated", "find_repetition", "left_out"]
 
 Array = np.ndarray[Any, Any]
 
@@ -53,30 +53,11 @@ class Repeated:
         return (self.times, self.kept, *self.loops)
 
     def shortened(self, times: int) -> list[Node] | None:
-        """The roots with so many times left out of each loop; None where what is left would read what isn't there.
+        """The roots with so many times left out of each loop; None where what is left would read what isn't there."""
+        found = left_out(self.operands, self.loops, self.kept, times)
+        return None if found is None else self.rebuilt(*found)
 
-        In the shorter graph, too, each input of a loop advances by its stride from where it is the first time; so the last
-        time it must be where it is in the whole graph.
-        """
-        left = _Left([(loop.start + self.kept * loop.period, times * loop.period) for loop in self.loops])
-        places = left.entries(len(self.order))
-        operands = self.operands[places]
-        expected, present = left.places(operands), left.has(operands)
-        for loop in self.loops:
-            block = self.operands[loop.start : loop.stop].reshape(loop.times, loop.period, INPUTS)
-            stride = np.where(block[0] == NOTHING, 0, block[1] - block[0])
-            ends = block[[0, -1]]
-            first, last = left.places(ends)
-            if not left.has(ends).all() or (first + (loop.times - times - 1) * stride != last).any():
-                return None
-            (start,) = left.places(np.array([loop.start]))
-            inside = slice(start, start + (loop.times - times) * loop.period)
-            number = np.arange(loop.times - times)
-            expected[inside] = (first + number[:, None, None] * stride).reshape(-1, INPUTS)
-            present[inside] = True
-        return self.rebuilt(left, places, expected) if present.all() else None
-
-    def rebuilt(self, left: _Left, places: Array, expected: Array) -> list[Node] | None:
+    def rebuilt(self, left: Left, places: Array, expected: Array) -> list[Node] | None:
         """The roots on the nodes at these places, with inputs as expected."""
         made: list[Node] = []
         for place, inputs in zip(places.tolist(), expected.tolist(), strict=True):
@@ -87,7 +68,7 @@ class Repeated:
         return [made[i] for i in left.found(self.roots)] or None
 
 
-class _Left:
+class Left:
     """What is left of a list with gaps: the first entry that is left out, and how many are."""
 
     def __init__(self, gaps: Sequence[tuple[int, int]]) -> None:
@@ -118,6 +99,33 @@ class _Left:
         """Where entries are then; nothing if one of them isn't left."""
         places = np.array(entries, PLACE)
         return self.places(places).tolist() if self.has(places).all() else []
+
+
+def left_out(operands: Array, loops: Sequence[Loop], kept: int, times: int) -> tuple[Left, Array, Array] | None:
+    """A list without so many times of each loop behind its first `kept`: what is left of it, the entries that are, and where the
+    operands of each of these then are; None where what is left would read what isn't there.
+
+    In the shorter list, too, each operand of a loop advances by its stride from where it is the first time; so the last time it
+    must be where it is in the whole list.
+    """
+    width = operands.shape[1]
+    left = Left([(loop.start + kept * loop.period, times * loop.period) for loop in loops])
+    places = left.entries(len(operands))
+    read = operands[places]
+    expected, present = left.places(read), left.has(read)
+    for loop in loops:
+        block = operands[loop.start : loop.stop].reshape(loop.times, loop.period, width)
+        stride = np.where(block[0] == NOTHING, 0, block[1] - block[0])
+        ends = block[[0, -1]]
+        first, last = left.places(ends)
+        if not left.has(ends).all() or (first + (loop.times - times - 1) * stride != last).any():
+            return None
+        (start,) = left.places(np.array([loop.start]))
+        inside = slice(start, start + (loop.times - times) * loop.period)
+        number = np.arange(loop.times - times)
+        expected[inside] = (first + number[:, None, None] * stride).reshape(-1, width)
+        present[inside] = True
+    return (left, places, expected) if present.all() else None
 
 
 def _on(node: Node, inputs: list[Node]) -> Node:

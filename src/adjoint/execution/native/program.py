@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import ctypes
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -101,21 +101,45 @@ def fits(sizes: Mapping[Any, int], room: Mapping[Any, int]) -> bool:
     return sum(room.values()) <= most + 2 * most // SPARE and all([size <= room[key] for key, size in sizes.items()])
 
 
+class Uses(NamedTuple):
+    """The unit that makes each array, for those that native code makes, and the one that reads it last; the leaves whose memory a
+    result may take, and the array whose memory an inner one takes."""
+
+    produced: dict[int, int]
+    last: dict[int, int]
+    shares: dict[int, tuple[int, ...]]
+    handed_on: dict[int, int]
+
+
+def uses_of(fusion: Fusion, reads: list[set[int]]) -> Uses:
+    """The uses of the arrays of units that read these."""
+    produced: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for index, unit in enumerate(fusion.units):
+        if not isinstance(unit, Host):
+            for slot in unit.outputs:  # later transforms work in place
+                produced.setdefault(slot, index)
+        last.update(dict.fromkeys(reads[index], index))
+    fresh = fresh_results(fusion, produced)
+    shares = overwritable(fusion, fresh, reads, last)
+    return Uses(produced, last, shares, handed_on(fusion, produced, fresh, reads, last))
+
+
+def fresh_results(fusion: Fusion, produced: Collection[int]) -> list[int]:
+    """The arrays that results are, of those that native code makes."""
+    roots = dict.fromkeys([fusion.views[s].root for s in fusion.results if s not in fusion.objects])
+    return [root for root in roots if root in produced]
+
+
 class Outline:
     """What is decided of a program before anything has an address: which unit makes each array, which arrays are results, and
     whose memory they may take; when each is read last."""
 
-    def __init__(self, fusion: Fusion) -> None:
+    def __init__(self, fusion: Fusion, uses: Uses | None = None) -> None:
         self.fusion = fusion
-        self.produced = self.producers()
-        fresh = dict.fromkeys(fusion.views[s].root for s in fusion.results if s not in fusion.objects)
-        self.fresh = [root for root in fresh if root in self.produced]
-        roots = [fusion.roots(unit) for unit in fusion.units]
-        self.last_uses: dict[int, int] = {}
-        for index, read in enumerate(roots):
-            self.last_uses.update(dict.fromkeys(read, index))
-        shares = overwritable(fusion, self.fresh, roots, self.last_uses)
-        self.handed_on = handed_on(fusion, self.produced, self.fresh, roots, self.last_uses)
+        found = uses or uses_of(fusion, [fusion.roots(unit) for unit in fusion.units])
+        self.produced, self.last_uses, shares, self.handed_on = found
+        self.fresh = fresh_results(fusion, self.produced)
         self.lasting = self.lasting_slots()
         self.reshaped: dict[
             int, int
@@ -138,15 +162,6 @@ class Outline:
             if isinstance(unit, Host) and (not unit.step.op.view or lasting.issuperset(unit.step.inputs)):
                 lasting.add(unit.step.output)
         return lasting
-
-    def producers(self) -> dict[int, int]:
-        """The unit that makes each array, for those that native code makes."""
-        produced: dict[int, int] = {}
-        for index, unit in enumerate(self.fusion.units):
-            if not isinstance(unit, Host):
-                for slot in unit.outputs:  # later transforms work in place
-                    produced.setdefault(slot, index)
-        return produced
 
     def whole_root(self, slot: int) -> int | None:
         """The array that a result is as it comes, maybe in another shape; None where it is a view of one that isn't the whole, or

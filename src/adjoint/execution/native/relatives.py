@@ -24,6 +24,7 @@ from adjoint.compiler.linking import Kernel, Linker, Request, find_requested, in
 from adjoint.compiler.pipeline import lowered
 from adjoint.compiler.tables import Start
 from adjoint.dtypes import DType
+from adjoint.execution.native.layers import compile_layers
 from adjoint.execution.native.program import Native, Outline, compile_nests, machine_for
 from adjoint.execution.native.remembered import Remembered
 from adjoint.graph import ArrayType, Node, array_type
@@ -303,7 +304,7 @@ def compile_plan(plan: Plan, for_good: bool = False) -> Native | NumberMachine |
                 found = _followed(plan, *described)
             if found is not None:
                 return found
-    return compile_nests(plan)
+    return compile_layers(plan) or compile_nests(plan)
 
 
 def _followed(plan: Plan, structure: Any, numbers: Values) -> Native | None:

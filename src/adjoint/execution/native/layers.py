@@ -1,0 +1,374 @@
+"""The program of a plan of many equal layers, from the units of a shorter plan (see `plan.shortened`).
+
+What a program needs of a unit is a kernel, and the names of arrays: where its places are, what it makes and reads. Names are put
+in numbers, so that those of a unit lie a fixed stride behind those of its like in the layer before: a slot of the plan is its
+entry there, and an array that a stage has added the unit that mentions it first. Among the rows of names the loops are found
+anew, and as many times are put in as the plan was shortened by. Each row begins where it did, and must end where the row of the
+last layer stands in the whole; else nothing is concluded, and the plan goes through the stages itself. Units' places in memory,
+calls and blocks are made of the whole then, as ever.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Sequence
+from itertools import accumulate, chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adjoint.compiler.excerpts import NOWHERE, Key
+from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.kinds import Host, Scan, View
+from adjoint.compiler.linking import Kernel, Linker, find, keys_of
+from adjoint.compiler.pipeline import lowered
+from adjoint.compiler.tables import Start
+from adjoint.execution.native.program import Native, Outline, Uses, uses_of
+from adjoint.plan.listing import NOTHING
+from adjoint.plan.matching import Loop, find_loops
+from adjoint.plan.plan import Plan, Step
+from adjoint.plan.repeated import Left
+from adjoint.plan.shortened import Shortened, shortened, sums_of
+from adjoint.shapes import Shape
+
+__all__ = ["compile_layers"]
+
+Array = np.ndarray[Any, Any]
+Lies = tuple[int, Shape, Shape]  # an offset, a shape, strides
+Linked = dict[int, tuple[Kernel, list[Start]]]
+
+ADDED = 1 << 40  # from here on numbers are names of what a stage has added: the unit that mentions it first, and where
+MENTIONS = 1 << 12  # names of a unit, at most
+FIXED = -2  # and from here down of slots that are the same in every layer
+FEWEST = 8  # units in a loop
+WINDOWS = (4, 32)  # units that are compared at once
+
+
+class Unfit(Exception):
+    """The units of a whole plan don't follow from those of the shorter one."""
+
+
+class Row(NamedTuple):
+    """What a program needs of a unit besides names: these come in the order of the fields.
+
+    kernel    the number of its kernel; `NOTHING` without one, and less for a host step
+    spots     which numbers in its key are places, and how many numbers there are
+    offsets   of its places
+    makes     how many arrays it makes
+    over      for each of these, over how many leaves it may lie
+    takes     as many as it makes, if one of these takes an array's memory: whose
+    reads     how many arrays it reads
+    """
+
+    kernel: int
+    spots: tuple[tuple[int, ...], int]
+    offsets: tuple[int, ...]
+    makes: int
+    over: tuple[int, ...]
+    takes: int
+    reads: int
+
+
+def compile_layers(plan: Plan) -> Native | None:
+    """The program of a plan of many equal layers; None where it isn't one, or its units don't follow from those of a few."""
+    short = None if "ADJOINT_SHOW" in os.environ else shortened(plan)
+    if short is None:
+        return None
+    fusion = lowered(short.plan)
+    if isinstance(fusion, str) or any([isinstance(unit, Scan) for unit in fusion.units]):
+        return None
+    try:
+        return _Layers(plan, short, fusion).program()
+    except Exception:  # whatever it is, the plan goes through the stages itself
+        return None
+
+
+class _Layers:
+    """The units of a shorter plan, and names in numbers."""
+
+    def __init__(self, plan: Plan, short: Shortened, fusion: Fusion) -> None:
+        self.plan, self.short, self.fusion = plan, short, fusion
+        self.numbers = {NOTHING: NOTHING}
+        slots = short.entries.slots[short.places].tolist()
+        self.numbers.update(zip(slots, range(len(slots)), strict=True))
+        first: dict[Any, int] = {}
+        for slot, array in fusion.plan.constants.items():  # numbers that folding gives are the same in every layer
+            key = slot if array.ndim else (array.dtype, array.tobytes())
+            self.numbers[slot] = FIXED - first.setdefault(key, slot)
+        self.entry = dict(zip(short.entries.slots.tolist(), range(len(short.entries.slots)), strict=True))
+        self.rows: list[Row] = []
+        self.names: list[list[int]] = []  # slots
+        self.kernels = self.describe()
+
+    def describe(self) -> list[Kernel]:
+        """Write down a row for each unit, and its names; the kernels."""
+        fusion, known = self.fusion, dict[Key, int]()
+        keyed = keys_of(fusion)
+        reads = [fusion.roots(unit) for unit in fusion.units]
+        uses = uses_of(fusion, reads)
+        for index, unit in enumerate(fusion.units):
+            kernel, numbered, makes = NOTHING, list[Start](), list[int]()
+            if isinstance(unit, Host):
+                kernel, numbered = NOTHING - 1, [_new(Start, (slot, 0)) for slot in self.named_by(unit.step)]
+            else:
+                makes = unit.outputs
+            if index in keyed:
+                key, numbered = keyed[index]
+                kernel = known.setdefault(key, len(known))
+            # what is computed, or read, is numbered too, and has no place itself
+            spots = [k for k, place in enumerate(numbered) if type(place) is Start and place is not NOWHERE]
+            places = [numbered[k] for k in spots]
+            order = {root: k for k, (root, _) in enumerate(places)}
+            read = sorted(reads[index], key=lambda root: (order.get(root, MENTIONS), root))
+            over = [uses.shares.get(slot, ()) for slot in makes]
+            taken = [uses.handed_on.get(slot, NOTHING) for slot in makes]
+            taken = taken if max(taken, default=NOTHING) != NOTHING else []
+            offsets = tuple([offset for _, offset in places])
+            where = tuple(spots), len(numbered)
+            self.rows.append(Row(kernel, where, offsets, len(makes), tuple(map(len, over)), len(taken), len(read)))
+            self.names.append([*[root for root, _ in places], *makes, *chain.from_iterable(over), *taken, *read])
+        found = find(known)
+        return [found[key] for key in known]
+
+    def named_by(self, step: Step) -> list[int]:
+        """What a host step makes and reads, and the arrays that it finds these in."""
+        views = self.fusion.views
+        return [step.output, *step.inputs, *[views[slot].root if slot in views else NOTHING for slot in step.inputs]]
+
+    def program(self) -> Native:
+        """The program of the whole plan. Raises Unfit where its units don't follow."""
+        names = self.numbered()
+        whole = _Whole(self.short, self.grown(names), list(map(len, self.names)))
+        units, names = whole.rows(names)
+        numbers, views = self.results(whole)
+        added = np.unique(np.concatenate([names[names >= ADDED], numbers[numbers >= ADDED]]))
+        first = max(self.fusion.slots, len(self.plan.types))
+
+        def slots(numbers: Array) -> Array:
+            found = np.where(numbers >= ADDED, first + np.searchsorted(added, numbers), FIXED - numbers)
+            is_entry = (numbers >= 0) & (numbers < ADDED)
+            found[is_entry] = self.short.entries.slots[numbers[is_entry]]
+            found[numbers == NOTHING] = NOTHING
+            return found
+
+        fusion = copy.copy(self.fusion)
+        fusion.plan = copy.copy(fusion.plan)
+        fusion.plan.steps, fusion.plan.outputs = [], self.plan.outputs
+        fusion.units = [self.fusion.units[k] for k in units]
+        fusion.shapes, fusion.dtypes, fusion.views = fusion.shapes.copy(), fusion.dtypes.copy(), fusion.views.copy()
+        fusion.objects = fusion.objects.copy()
+        results = slots(numbers).tolist()
+        fusion.results = [slot for slot, _ in results]
+        fusion.views.update(
+            [(slot, _new(View, (root, *lies))) for (slot, root), lies in zip(results, views, strict=True) if lies]
+        )
+        linked, uses = self.uses(units, slots(names).tolist(), fusion)
+        linker = Linker(fusion.units, linked, False)
+        self.check(fusion, uses, linker)
+        return Native(fusion, linker=linker, outline=Outline(fusion, uses))
+
+    def check(self, fusion: Fusion, uses: Uses, linker: Linker) -> None:
+        """Raise Unfit where something is read that nothing makes."""
+        plan = self.plan
+        there = {*range(len(plan.leaf_types) + len(plan.number_types)), *fusion.plan.constants, *uses.produced}
+        there.update([unit.step.output for unit in fusion.units if isinstance(unit, Host)])
+        read = {key.root for key in linker.table.positions if type(key) is Start}
+        read.update([fusion.views[slot].root for slot in fusion.results if slot not in fusion.objects])
+        if not read <= there:
+            raise Unfit
+
+    def numbered(self) -> Array:
+        """The names of all units in numbers, one unit's behind the other's."""
+        numbers, known = self.numbers, len(self.plan.types)
+        for index, names in enumerate(self.names):
+            for k, slot in enumerate(names):
+                if slot not in numbers:
+                    if k >= MENTIONS:
+                        raise Unfit
+                    numbers[slot] = FIXED - slot if slot < known else ADDED + index * MENTIONS + k
+        return np.array([numbers[slot] for names in self.names for slot in names])
+
+    def grown(self, names: Array) -> list[Loop]:
+        """The loops of units that are longer in the whole."""
+        kinds: dict[Row, int] = {}
+        case = np.array([kinds.setdefault(row, len(kinds)) for row in self.rows])
+        lengths = np.array(list(map(len, self.names)))
+        begin = np.concatenate([[0], np.cumsum(lengths)])
+        padded = np.full((len(lengths), lengths.max()), NOTHING)
+        padded[np.arange(lengths.max()) < lengths[:, None]] = names
+        found = []
+        for loop in find_loops(case, sums_of(padded), shortest=FEWEST, windows=WINDOWS):
+            first, stride, last = _ends(names[begin[loop.start] : begin[loop.stop]], loop.times)
+            known = (first >= 0) & (first < ADDED)
+            first, last = self.short.places[first[known]], self.short.places[last[known]]
+            if (first + (loop.times + self.short.times - 1) * stride[known] == last).all():
+                found.append(loop)
+            elif (first + (loop.times - 1) * stride[known] != last).any():
+                raise Unfit
+        self.check_loops(found)
+        return found
+
+    def check_loops(self, loops: list[Loop]) -> None:
+        """Raise Unfit where a step of the layers beside the gap, or what they give, is in a unit that doesn't come once more with
+        each layer: as a sum over all layers in one nest, which would be a longer one."""
+        short = self.short
+        beside: set[int] = set()
+        for loop in short.loops:
+            gap = loop.start + short.kept * loop.period
+            for first in (gap - loop.period, gap + short.times * loop.period):
+                beside.update(short.entries.slots[first : first + loop.period].tolist())
+        midst, within = set[int](), set[int]()
+        for loop in loops:
+            within.update(range(loop.start, loop.stop))
+            midst.update(range(loop.start + loop.period, loop.stop - loop.period))
+        beside.update([x for x, n in self.numbers.items() if n >= ADDED and (n - ADDED) // MENTIONS in midst])
+        for index, unit in enumerate(self.fusion.units):
+            if index not in within and not beside.isdisjoint(
+                [*self.names[index], *[step.output for step in unit.computed]]
+            ):
+                raise Unfit
+
+    def results(self, whole: _Whole) -> tuple[Array, list[Lies | None]]:
+        """The slots of all results, and of the arrays that these lie in, in numbers; and how they lie there."""
+        short = self.short
+        given, lie = self.given_results()
+        there = whole.of(given)
+        place = {number: k for k, number in enumerate(there[:, 0].tolist())}
+        made = dict(zip(place, zip(there.tolist(), lie, strict=True), strict=True))
+        for loop in short.loops:
+            gap = loop.start + short.kept * loop.period
+            ahead = (short.times + 1) * loop.period
+            for number in [n for n in place if gap - loop.period <= n < gap]:
+                k, before, behind = place[number], place.get(number - loop.period), place.get(number + ahead)
+                if before is None or behind is None or not lie[before] == lie[k] == lie[behind]:
+                    raise Unfit
+                rest = there[k] + np.arange(1, short.times + 2)[:, None] * (there[k] - there[before])
+                if (rest[-1] != there[behind]).any():
+                    raise Unfit
+                made.update([(row[0], (row, lie[k])) for row in rest[:-1].tolist()])
+        try:
+            found = [made[self.entry.get(slot, FIXED - slot)] for _, _, slot, _ in self.plan.outputs]
+        except KeyError:
+            raise Unfit from None
+        return np.array([row[1:] for row, _ in found]), [lies for _, lies in found]
+
+    def given_results(self) -> tuple[Array, list[Lies | None]]:
+        """Of each result of the shorter plan: the output's slot, its own and that of the array that it lies in, in numbers; and
+        how it lies there."""
+        numbers, known = self.numbers, len(self.plan.types)
+        rows, lie = [], list[Lies | None]()
+        for (_, _, slot, _), result in zip(self.short.plan.outputs, self.fusion.results, strict=True):
+            view = None if result in self.fusion.objects else self.fusion.views[result]
+            row = [slot, result, NOTHING if view is None else view.root]
+            if any([x >= known and x not in numbers for x in row]):
+                raise Unfit
+            rows.append([numbers.get(x, FIXED - x) for x in row])
+            lie.append(None if view is None else view[1:])
+        return np.array(rows), lie
+
+    def uses(self, units: list[int], names: list[int], fusion: Fusion) -> tuple[Linked, Uses]:
+        """The kernel of each unit of the whole and where its places are; the uses of its arrays, whose types `fusion` gets."""
+        linked: Linked = {}
+        uses = Uses({}, {}, {}, {})
+        shapes, dtypes = self.fusion.shapes, self.fusion.dtypes
+        at = 0
+        for index, k in enumerate(units):
+            kernel, (spots, count), offsets, makes, over, takes, reads = self.rows[k]
+            behind = at + len(offsets)
+            if kernel >= 0:
+                numbered = [NOWHERE] * count
+                for spot, place in zip(spots, zip(names[at:behind], offsets, strict=True), strict=True):
+                    numbered[spot] = _new(Start, place)
+                linked[index] = self.kernels[kernel], numbered
+            elif kernel < NOTHING:
+                fusion.units[index] = self.host(fusion.units[index], names[at:behind], fusion)
+            at, behind = behind, behind + makes
+            own = names[at:behind]
+            for slot, like in zip(own, self.names[k][len(offsets) :], strict=False):
+                uses.produced.setdefault(slot, index)
+                fusion.shapes[slot], fusion.dtypes[slot] = shapes[like], dtypes[like]
+            for slot, leaves in zip(own, over, strict=True):
+                if leaves:
+                    at, behind = behind, behind + leaves
+                    uses.shares[slot] = tuple(names[at:behind])
+            at, behind = behind, behind + takes
+            uses.handed_on.update([x for x in zip(own, names[at:behind], strict=False) if x[1] != NOTHING])
+            at, behind = behind, behind + reads
+            if any([uses.produced.get(slot, index) > index for slot in names[at:behind]]):
+                raise Unfit
+            uses.last.update(dict.fromkeys(names[at:behind], index))
+            at = behind
+        return linked, uses
+
+    def host(self, like: Any, names: list[int], fusion: Fusion) -> Host:
+        """A host step of the whole that is like one of the shorter plan, on these names. Raises Unfit for one that a stage has
+        made."""
+        step, views = like.step, self.fusion.views
+        made, inputs, roots = names[0], tuple(names[1 : 1 + len(step.inputs)]), names[1 + len(step.inputs) :]
+        place = int(self.short.entries.steps[self.entry[made]]) if made in self.entry else NOTHING
+        own = self.plan.steps[place]
+        if place == NOTHING or own.op is not step.op or own.type is not step.type or own.attributes != step.attributes:
+            raise Unfit
+        for slot, root, before in zip(inputs, roots, step.inputs, strict=True):
+            if root != NOTHING:
+                fusion.views[slot] = _new(View, (root, *views[before][1:]))
+        if step.output in fusion.objects:
+            fusion.objects.add(made)
+        else:
+            fusion.shapes[made], fusion.dtypes[made] = fusion.shapes[step.output], fusion.dtypes[step.output]
+            fusion.views[made] = _new(View, (made, *views[step.output][1:]))
+        return Host(own._replace(inputs=inputs), like.reason)
+
+
+class _Whole:
+    """A list of units with so many names in which loops grow, and what becomes of numbers in it."""
+
+    def __init__(self, short: Shortened, loops: Sequence[Loop], lengths: Sequence[int]) -> None:
+        self.short, self.loops = short, loops
+        self.begin = [0, *accumulate(lengths)]  # the first name of each unit
+        gaps: list[tuple[int, int]] = []
+        for loop in loops:
+            middle = loop.start + loop.times // 2 * loop.period
+            gaps.append((middle + sum([count for _, count in gaps]), short.times * loop.period))
+        self.places = Left(gaps).entries(len(lengths) + sum([count for _, count in gaps]))
+
+    def of(self, numbers: Array) -> Array:
+        """The numbers of the same names in the whole."""
+        found = numbers.copy()
+        known, added = (numbers >= 0) & (numbers < ADDED), numbers >= ADDED
+        found[known] = self.short.places[numbers[known]]
+        unit, mention = np.divmod(numbers[added] - ADDED, MENTIONS)
+        found[added] = ADDED + self.places[unit] * MENTIONS + mention
+        return found
+
+    def rows(self, names: Array) -> tuple[list[int], Array]:
+        """The units of the whole, by those of the shorter list that they are like, and their names. Raises Unfit where a loop
+        doesn't end where it must."""
+        units: list[int] = []
+        parts: list[Array] = []
+        at, begin = 0, self.begin
+        for loop in self.loops:
+            units += range(at, loop.start)
+            parts.append(self.of(names[begin[at] : begin[loop.start]]))
+            first, stride, last = _ends(names[begin[loop.start] : begin[loop.stop]], loop.times)
+            first, last = self.of(first), self.of(last)
+            times = loop.times + self.short.times
+            found = first + np.arange(times)[:, None] * stride
+            if (found[-1] != last).any():
+                raise Unfit
+            units += [*range(loop.start, loop.start + loop.period)] * times
+            parts.append(found.ravel())
+            at = loop.stop
+        units += range(at, len(begin) - 1)
+        parts.append(self.of(names[begin[at] :]))
+        return units, np.concatenate(parts)
+
+
+def _ends(names: Array, times: int) -> tuple[Array, Array, Array]:
+    """What is named the first time of so many, the strides, and what is named the last time."""
+    block = names.reshape(times, -1)
+    return block[0], block[1] - block[0], block[-1]
+
+
+_new = tuple.__new__  # named tuples by their own constructor take twice as long

@@ -1,0 +1,182 @@
+"""A plan of many equal layers as one of a few, from whose units those of the whole follow (see `execution.native.layers`).
+
+The steps of a plan, and what is given at its first reading, are a list of entries in which `matching` finds what repeats: the
+layers of a deep network, forward and back, with the update of their weights. The same number of times is left out in the midst
+of each loop, and what follows reads what it would read had the network been that much shallower.
+"""
+
+from __future__ import annotations
+
+import copy
+import marshal
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adjoint.plan.listing import NOTHING
+from adjoint.plan.matching import Loop, find_loops
+from adjoint.plan.plan import Plan, Step
+from adjoint.plan.repeated import left_out
+
+__all__ = ["Shortened", "shortened", "sums_of"]
+
+Array = np.ndarray[Any, Any]
+
+WORTH = 4000  # steps: shorter plans are as quickly planned as they are
+VARIED = 16  # steps of each kind, on average: with fewer, little repeats
+INPUTS = 12  # of a step in a loop, at most
+LEFT = 6  # times that are left of each loop, at least,
+LEFT_STEPS = 100  # and entries
+SHORTEST = 16  # entries of a loop in all
+WINDOWS = (4, 32, 512)  # entries that are compared at once
+SAVED = 0.6  # of the entries must be left out
+
+
+class Entries(NamedTuple):
+    """The steps of a plan, and before each what it is the first to read of what is given.
+
+    slots      of each entry
+    steps      which step it is; `NOTHING` for what is given
+    case       of what kind it is
+    operands   the entries that it reads; `NOTHING` where it reads fewer, or too many to be in a loop
+    """
+
+    slots: Array
+    steps: Array
+    case: Array
+    operands: Array
+
+
+class Shortened(NamedTuple):
+    """A plan without `times` of each of its loops behind their first `kept`. `places` are the entries that are left."""
+
+    plan: Plan
+    entries: Entries
+    loops: list[Loop]
+    kept: int
+    times: int
+    places: Array
+
+
+def shortened(plan: Plan) -> Shortened | None:
+    """A shorter plan of fewer equal layers; None where most of a plan doesn't repeat often."""
+    if len(plan.steps) < WORTH:
+        return None
+    columns: Any = Step._make(zip(*plan.steps, strict=True))
+    if len(set(zip(columns.op, columns.type, strict=True))) * VARIED > len(plan.steps):
+        return None
+    entries = _entries(plan, columns)
+    sums = sums_of(entries.operands)
+    loops = find_loops(entries.case, sums, shortest=SHORTEST, rest=0.0, windows=WINDOWS)
+    loops = [loop for loop in loops if _advances(entries.operands, loop)]
+    saved, times, left = max([_saving(loops, loop.times) for loop in loops], default=(0, 0, 0))
+    if saved < SAVED * len(entries.slots):
+        return None
+    loops = [loop for loop in loops if loop.times >= times + left]
+    kept = left // 2
+    found = left_out(entries.operands, loops, kept, times)
+    if found is None:
+        return None
+    short = _rebuilt(plan, entries, *found[1:])
+    return None if short is None else Shortened(short, entries, loops, kept, times, found[1])
+
+
+def sums_of(names: Array) -> Array:
+    """One sum of all names in each row, each times a number of its own, as a column: it advances by a fixed stride where all of
+    them do, and nearly never elsewhere."""
+    factors = np.random.default_rng(0).integers(1 << 62, size=names.shape[1])
+    found: Array = names @ factors
+    return found[:, None]
+
+
+def _advances(operands: Array, loop: Loop) -> bool:
+    """Whether each operand of a loop has a stride."""
+    stride = np.diff(operands[loop.start : loop.stop].reshape(loop.times, -1), axis=0)
+    return bool((stride == stride[0]).all())
+
+
+def _saving(loops: Sequence[Loop], least: int) -> tuple[int, int, int]:
+    """How many entries, and times, can be left out of the loops of so many times at least; and how many are left of these."""
+    periods = [loop.period for loop in loops if loop.times >= least]
+    left = max(LEFT, 1 + LEFT_STEPS // sum(periods))
+    return (least - left) * sum(periods), least - left, left
+
+
+def _entries(plan: Plan, columns: Any) -> Entries:
+    inputs = columns.inputs
+    count, made = len(inputs), np.array(columns.output)
+    several = np.fromiter(map(len, inputs), np.intp, count)
+    read = np.fromiter(chain.from_iterable(inputs), np.intp, several.sum())
+    reader = np.repeat(np.arange(count), several)
+    is_made = np.zeros(len(plan.types), bool)
+    is_made[made] = True
+    given = np.flatnonzero(~is_made[read])
+    own, first = np.unique(read[given], return_index=True)
+    order = np.argsort(first)
+    own, first = own[order], reader[given[first[order]]]  # what is given, and the step that reads it first
+    at = np.full(len(plan.types), NOTHING)
+    at[made] = places = np.arange(count) + np.searchsorted(first, np.arange(count), side="right")
+    at[own] = own_places = first + np.arange(len(own))
+    size = count + len(own)
+    steps, slots, case = np.full(size, NOTHING), np.empty(size, np.intp), np.empty(size, np.intp)
+    steps[places], slots[places], slots[own_places] = np.arange(count), made, own
+    case[places], case[own_places] = _kinds(plan, columns, own.tolist())
+    fits = several[reader] <= INPUTS
+    column = np.arange(len(read)) - np.repeat(np.cumsum(several) - several, several)
+    operands = np.full((size, INPUTS), NOTHING)
+    operands[places[reader[fits]], column[fits]] = at[read[fits]]
+    return Entries(slots, steps, case, operands)
+
+
+def _kinds(plan: Plan, columns: Any, given: list[int]) -> tuple[list[int], list[int]]:
+    """Of what kind each step is, and what is given."""
+    known: dict[Any, int] = {}
+    number = known.setdefault
+    leaves = len(plan.leaf_types)
+    numbers = leaves + len(plan.number_types)
+    counts = list(map(len, columns.inputs))
+    exact = [None if x is None else _exact(op.key, x) for op, x in zip(columns.op, columns.attributes, strict=True)]
+    made: list[int] = [number(key, len(known)) for key in zip(columns.op, exact, columns.type, counts, strict=True)]
+    for k, count in enumerate(counts):
+        if count > INPUTS:  # like no other
+            made[k] = number(columns.output[k], len(known))
+    own = []
+    for slot in given:
+        key: Any = slot
+        if slot < numbers:
+            key = (slot < leaves, plan.types[slot])
+        elif (constant := plan.constants[slot]).ndim == 0:
+            key = (constant.dtype, constant.tobytes(), plan.types[slot])
+        own.append(number(key, len(known)))
+    return made, own
+
+
+def _exact(key: Any, attributes: Any) -> Any:
+    """Something equal for equal attributes alone: 0.0 isn't -0.0, and 1 isn't True."""
+    if key is not None:
+        attributes = key(attributes)
+    try:
+        return attributes, marshal.dumps(attributes, 2)
+    except ValueError:  # of a class of ours
+        return attributes, repr(attributes)
+
+
+def _rebuilt(plan: Plan, entries: Entries, places: Array, expected: Array) -> Plan | None:
+    """The plan of the entries that are left, each with the operands that are expected of it."""
+    slots = entries.slots[places]
+    there = set(slots.tolist())
+    numbers = entries.steps[places]
+    read = entries.operands[places]
+    changed = ((slots[expected] != entries.slots[read]) & (read != NOTHING)).any(axis=1)
+    steps = [plan.steps[k] for k in numbers[numbers != NOTHING].tolist()]
+    if not all([there.issuperset(step.inputs) for step in steps if len(step.inputs) > INPUTS]):
+        return None
+    which = (np.cumsum(numbers != NOTHING) - 1)[changed]
+    for k, inputs in zip(which.tolist(), slots[expected[changed]].tolist(), strict=True):
+        steps[k] = steps[k]._replace(inputs=tuple(inputs[: len(steps[k].inputs)]))
+    gone = set(entries.slots.tolist()) - there
+    short = copy.copy(plan)
+    short.steps, short.outputs = steps, [one for one in plan.outputs if one[2] not in gone]
+    return short
