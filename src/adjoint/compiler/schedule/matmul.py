@@ -5,12 +5,13 @@ from __future__ import annotations
 from adjoint.compiler.extents import larger, smaller
 from adjoint.compiler.fuse.kinds import Choice, Product
 from adjoint.compiler.loops import matmul_tiles
+from adjoint.compiler.loops.build import ITEMSIZE
 from adjoint.compiler.loops.build_matmul import is_deep
 from adjoint.compiler.loops.build_parts import PartsWriter
 from adjoint.compiler.loops.build_vector import VectorWriter
 from adjoint.compiler.schedule.chunks import even, rows_of_chunk
 from adjoint.compiler.targets.target import Sizes, tuning
-from adjoint.runtime import libraries, onednn
+from adjoint.runtime import libraries, llvm, onednn
 from adjoint.shapes import size_of
 
 
@@ -19,7 +20,8 @@ def library_for(product: Product, alone: bool = False) -> str:
     (n, k), m = product.a.shape[-2:], product.b.shape[-1]
     if VectorWriter.suits(product) or (alone and PartsWriter.suits(product)):
         return ""
-    if (n == 1 or m == 1) and n * k * m >= tuning().least_vector and libraries.missing() is None:
+    by_rows = n == 1 and _is_narrow(product)
+    if (n == 1 or m == 1) and not by_rows and n * k * m >= tuning().least_vector and libraries.missing() is None:
         return "OpenBLAS"
     largest = next(elements for rows, elements in tuning().largest if n >= rows)
     if matmul_tiles.available() and m >= tuning().narrowest and k * m <= largest:
@@ -28,6 +30,13 @@ def library_for(product: Product, alone: bool = False) -> str:
     if better and onednn.available():
         return "oneDNN"
     return "OpenBLAS" if libraries.missing() is None else ""
+
+
+def _is_narrow(product: Product) -> bool:
+    """Whether a row of B is one panel of enough vectors: a tile of one row reads B in order, as fast as memory gives it."""
+    m, dtype, bits = product.b.shape[-1], product.step.type.dtype.name, llvm.vector_bits()
+    widest = max(tuning().heights)[0] * matmul_tiles.lanes_of(dtype, bits)
+    return product.b.strides[-1] == 1 and m <= widest and m * ITEMSIZE[dtype] >= tuning().narrow_from
 
 
 def sizes(library: str) -> Sizes:
