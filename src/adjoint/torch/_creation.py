@@ -324,6 +324,14 @@ def new_tensor(self: Any, data: Any, *, dtype: Any = None, **options: Any) -> An
     return finished(core.tensor(data, dtype=given_dtype(dtype) or self.dtype), **checked(options, "new_tensor"))
 
 
+@method("new")
+def new(self: Any, *data: Any) -> Any:
+    """The old name of `new_tensor`, for data, and of `new_empty`, for sizes."""
+    if len(data) == 1 and not isinstance(data[0], (int, tuple)):
+        return new_tensor(self, data[0])
+    return METHODS["new_empty"](self, *(data or (0,)))
+
+
 @function(methods=False)
 def scalar_tensor(s: Any, *, dtype: Any = None, **options: Any) -> Any:
     """A number as a tensor."""
@@ -531,7 +539,7 @@ METHODS["pin_memory"] = lambda self, device=None: self
 TYPE_NAMES = {
     "float32": "FloatTensor", "float64": "DoubleTensor", "int64": "LongTensor", "int32": "IntTensor", "int16": "ShortTensor",
     "int8": "CharTensor", "uint8": "ByteTensor", "bool": "BoolTensor", "complex64": "ComplexFloatTensor",
-    "complex128": "ComplexDoubleTensor",
+    "complex128": "ComplexDoubleTensor", "float16": "HalfTensor", "bfloat16": "BFloat16Tensor",
 }  # fmt: skip
 
 

@@ -269,6 +269,11 @@ def fork_rng(devices: Any = (), enabled: bool = True) -> Iterator[None]:
     default_generator.set_state(state)
 
 
+def set_rng_state(new_state: Any) -> None:
+    """Put the default generator back into a state that `get_rng_state` gave."""
+    default_generator.set_state(new_state)
+
+
 def typed(name: str, dtype: str) -> type:
     """A tensor type from before dtypes: `torch.FloatTensor([1, 2])`."""
 
@@ -313,11 +318,13 @@ SETTINGS: dict[str, Any] = {
     "get_num_threads": threads.get_num_threads, "set_num_interop_threads": lambda num: None,
     "set_flush_denormal": lambda mode: False, "seed": default_generator.seed, "initial_seed": default_generator.initial_seed,
     "get_rng_state": default_generator.get_state,
-    "set_rng_state": lambda new_state: default_generator.set_state(new_state) and None,
+    "set_rng_state": set_rng_state,
     "finfo": finfo, "iinfo": iinfo,
     "is_inference_mode_enabled": lambda: False, "autocast": autocast, "is_autocast_enabled": never,
     "FloatTensor": typed("FloatTensor", "float32"), "DoubleTensor": typed("DoubleTensor", "float64"),
     "LongTensor": typed("LongTensor", "int64"), "IntTensor": typed("IntTensor", "int32"),
+    "ShortTensor": typed("ShortTensor", "int16"), "CharTensor": typed("CharTensor", "int8"),
+    "HalfTensor": typed("HalfTensor", "float16"), "BFloat16Tensor": typed("BFloat16Tensor", "bfloat16"),
     "ByteTensor": typed("ByteTensor", "uint8"), "BoolTensor": typed("BoolTensor", "bool"),
     "cuda": Namespace(
         "torch.cuda", is_available=never, device_count=_zero, is_initialized=never, is_bf16_supported=never, manual_seed=nothing,
@@ -338,7 +345,8 @@ SETTINGS: dict[str, Any] = {
     ),
     "onnx": Namespace("torch.onnx", export=_refuse_export, is_in_onnx_export=never),
     "random": Namespace("torch.random", manual_seed=default_generator.manual_seed, fork_rng=fork_rng, seed=default_generator.seed,
-                         initial_seed=default_generator.initial_seed),
+                         initial_seed=default_generator.initial_seed, get_rng_state=default_generator.get_state,
+                         set_rng_state=set_rng_state),
     "version": SimpleNamespace(cuda=None, hip=None, git_version="", __version__="2.13.0"),
     "jit": Namespace("torch.jit", script=lambda f, *a, **k: f, ignore=lambda f, *a, **k: f, export=lambda f: f, unused=lambda f: f),  # noqa: E501
 }  # fmt: skip
