@@ -66,18 +66,18 @@ def tile_height() -> int:
     return max(tuning().heights)[1]
 
 
-def choose(product: Product, row_tile: int | None = None) -> Choice:
-    """How a product is computed, `row_tile` rows at a time if it is given."""
+def choose(product: Product, row_tile: int | None = None, alone: bool = False) -> Choice:
+    """How a product is computed, `row_tile` rows at a time if it is given; all rows at once if no other thread helps (`alone`):
+    each range reads the right matrix anew."""
     (n, k), m = product.a.shape[-2:], product.b.shape[-1]
     library = library_for(product, row_tile is None)
     if is_batch(product) or (row_tile is None and PartsWriter.suits(product)):
         return Choice(library, n, False)
     rows = row_tile or n
-    if row_tile is None:  # no question is asked of extents, so that the answer is a formula
+    if row_tile is None and not alone:  # no question is asked of extents, so that the answer is a formula
         work, least = n * k * m, least_rows(product, library)
-        # what is packed for all of them two threads share with even fewer rows; what isn't, each would read anew
-        alone = library or is_deep(product) or product.b.strides[-1] == 1
-        fewest = 1 if alone else smaller(n // (least // 2), 2)
+        # what is packed for all of them two threads share with even fewer rows
+        fewest = 1 if library or is_deep(product) else smaller(n // (least // 2), 2)
         most = smaller(larger(n // least, fewest), tuning().most_ranges)
         ranges = even(larger(smaller(work // sizes(library).work, most), 1))
         each = -(-n // ranges)
