@@ -11,9 +11,9 @@ import adjoint as ad
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops import latency, vector_math
 from adjoint.compiler.loops.build import Emitter
-from adjoint.compiler.loops.check import check
-from adjoint.compiler.loops.interpret import Pointer, Run
 from adjoint.compiler.loops.latency import SHORTEST, longest_first
+from loop_check import check
+from loop_interpreter import Pointer, Run
 
 
 def written(*, count: int) -> tuple[Emitter, list[str]]:

@@ -53,17 +53,12 @@ class Tensor(Core):
 
     __slots__ = ()
 
-    def __new__(cls, *data: Any) -> Tensor:
-        """`Tensor(2, 3)` has that shape and no values that matter (zeros); `Tensor([1, 2])` has these as float32."""
-        if len(data) == 1 and not isinstance(data[0], int):
-            return cast_tensor(torch_tensor(data[0]), "float32")
-        shape = data if data else (0,)
-        made = new(Tensor)
-        made.node = ops.zeros(_type(shape, "float32"))
-        return made
+    if TYPE_CHECKING:  # `_legacy` has it
 
-    def __init__(self, *data: Any) -> None:
-        """All is done by `__new__`."""
+        def __new__(cls, *data: Any, size: Any = None, device: Any = None) -> Tensor: ...
+
+    def __init__(self, *data: Any, size: Any = None, device: Any = None) -> None:
+        """All is done by `__new__`: `Tensor(2, 3)` has that shape, `Tensor([1, 2])` these values, both in the default dtype."""
 
     __hash__ = object.__hash__
 
@@ -167,6 +162,11 @@ class Tensor(Core):
         self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
     ) -> None:
         """Add the derivative to the `.grad` of every leaf. The graph is kept anyway, so `retain_graph` changes nothing."""
+        if not self.node.tracked:
+            raise RuntimeError(
+                "backward: this tensor depends on nothing that requires a gradient; make the inputs to differentiate by with "
+                f"requires_grad=True{at_user()}"
+            )
         if inputs is None:
             try:
                 Core.backward(self, gradient, create_graph)
@@ -398,10 +398,6 @@ def cast_tensor(x: Tensor, dtype: Any) -> Tensor:
 
 def _array_of(x: Any) -> Any:
     return x.numpy() if isinstance(x, Core) else x
-
-
-def _type(shape: Any, dtype: str) -> Any:
-    return as_node(np.empty(shape, dtype)).type
 
 
 def _leaves_below(node: Node) -> list[Variable]:
