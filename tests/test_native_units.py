@@ -218,13 +218,17 @@ def test_the_more_rows_the_larger_a_matrix_our_kernels_multiply_by(turned: bool)
 
 
 @pytest.mark.skipif(not matmul_tiles.available(), reason="a processor without fused multiplication")
-def test_few_rows_are_one_range_unless_what_they_read_is_packed_for_all() -> None:
-    a, b = ad.tensor(normal(32, 128, dtype="float32")), normal(128, 512, dtype="float32", seed=1)
-    for given, rows in ((ad.tensor(b), 32), (ad.tensor(np.ascontiguousarray(b.T)).mT, 18)):
-        fusion, found = computed(a @ given)
+@pytest.mark.skipif(libraries.missing() is not None, reason="no OpenBLAS")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_row_by_a_narrow_matrix_is_a_tile_of_ours(dtype: str) -> None:
+    panel = max(tuning().heights)[0] * llvm.vector_bits() // (8 * np.dtype(dtype).itemsize)
+    for columns, ours in ((panel, True), (panel - 3, True), (panel + 1, False), (panel // 2 - 1, False)):
+        a, b = normal(3, 1, 700, dtype=dtype), normal(3, 700, columns, dtype=dtype, seed=1)
+        with tuned(narrow_from=panel // 2 * np.dtype(dtype).itemsize):
+            fusion, found = computed(ad.tensor(a) @ ad.tensor(b))
         (product,) = products(fusion)
-        assert product.choice is not None and product.choice.rows == rows
-        close(found[0], a.numpy().astype("float64") @ b, "float32")
+        assert product.choice is not None and (product.choice.library == "") == ours
+        close(found[0], a.astype("float64") @ b, dtype)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -14,6 +14,7 @@ pytest.importorskip("llvmlite")
 
 import adjoint as ad
 from adjoint.compiler.fuse import scans
+from adjoint.compiler.loops import matmul_tiles
 from adjoint.execution.tiers import tiers
 
 
@@ -192,6 +193,27 @@ def test_a_scan_among_others_under_vmap_and_inside_another(monkeypatch):
 
 
 # Choices -------------------------------------------------------------------------------------------------------------------
+
+
+def test_products_in_a_step_within_a_program_are_in_one_range(monkeypatch):
+    """Nobody helps with it; a product that is alone is cut for two threads."""
+    if not matmul_tiles.available():
+        pytest.skip("no multiplication and addition in one instruction")
+    random = np.random.default_rng(6)
+    h, w = [ad.tensor(random.normal(size=shape).astype("f4")) for shape in ((32, 128), (128, 512))]
+
+    def step(h: Any, x: Any) -> Any:
+        return ad.tanh((h @ w)[:, :128] + x) / 2, None
+
+    f = ad.jit(lambda h: ad.scan(step, h, ad.ones(3))[0])
+    found = f(h).numpy()
+    assert kinds(f)[-1] == "scan"
+    assert "in ranges of 32 rows" in str(ad.execution.explain(f, stage="units"))
+    assert "in ranges of 18 rows" in str(ad.execution.explain(h @ w, stage="units"))
+    expected = h.numpy()
+    for _ in range(3):
+        expected = np.tanh((expected @ w.numpy())[:, :128] + 1) / 2
+    np.testing.assert_allclose(found, expected, 1e-4, 1e-5)
 
 
 @pytest.mark.parametrize("dtype", ["int64", "int8", "uint8", "bool"])

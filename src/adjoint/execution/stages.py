@@ -107,6 +107,7 @@ class Nested:
     def __init__(self, inside: Any) -> None:
         self.label: str = inside.label
         plan = described_body(inside.body.outputs, set(inside.body.inputs))
+        plan.alone = inside.stepped() is not None
         self.subject = Subject(plan, [_stand_in(t) for t in plan.leaf_types], [], True)
         self.loop = inside.loop()
         self.inside = inside

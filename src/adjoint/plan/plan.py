@@ -102,6 +102,7 @@ class Plan:
         self.same: dict[int, int] = {}
         self.program: Program | None = None  # how it runs
         self.ordered = True  # whether every sum keeps its order: see `together`
+        self.alone = False  # a short step of a loop, with which no other thread helps
         self.spent = 0.0  # seconds in the interpreter, up to the price of compiling: see `tiers`
         self.price = math.inf
         self.each = self.unpriced = 1  # the last run that was timed stands for so many, and the next in so many is

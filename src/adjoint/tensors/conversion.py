@@ -66,7 +66,9 @@ def array_node(x: Any, dtype: DType | None, copy: bool | None, variable: Variabl
         x = x.tolist()
     if isinstance(x, (list, tuple)) and _holds_tensors(x):
         return _from_node(stacked(x, dtype), dtype, variable)
-    if isinstance(x, Named):
+    if type(x) in (list, tuple):
+        array, copy = _from_python(x, dtype is None), False
+    elif isinstance(x, Named):
         if x.node.tracked or (tracing.active() is not None and x.node.value is None):
             return _from_node(x.node, dtype, variable)
         try:
@@ -256,13 +258,11 @@ def _from_python(x: Any, default: bool) -> Any:
         raise TypeError(f"tensor: cannot make an array of {a(odd)}{large}{at_user()}")
     if array.dtype.kind in "US":
         raise TypeError(f"tensor: cannot make an array of text ({a(_odd_one(x))}){at_user()}")
-    leaves_are_python = default and not _holds_arrays(x)
+    kind = array.dtype.kind
+    if not default or kind not in "fc" or (kind == "c" and default_dtype().bits != 32) or _holds_arrays(x):
+        return array
     with np.errstate(all="ignore"):
-        if leaves_are_python and array.dtype.kind == "f":
-            return array.astype(default_dtype().dtype)
-        if leaves_are_python and array.dtype.kind == "c" and default_dtype().bits == 32:
-            return array.astype(np.complex64)
-    return array
+        return array.astype(default_dtype().dtype if kind == "f" else np.complex64)
 
 
 def _odd_one(x: Any) -> Any:

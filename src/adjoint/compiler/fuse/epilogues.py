@@ -42,7 +42,7 @@ def join(fusion: Fusion) -> Fusion:
             kind = (unit.a[2:], unit.b[2:], unit.shape, unit.step.type.dtype, tile)
             unit.choice = None if following[0] else chosen.get(kind)
             if unit.choice is None:
-                unit.choice = choose(unit, None if tile is None else tile // unit.shape[-1])
+                unit.choice = choose(unit, None if tile is None else tile // unit.shape[-1], fusion.plan.alone)
                 if not following[0]:  # sizes can't be looked up
                     chosen[kind] = unit.choice
     follow(fusion, readers, kept, at)

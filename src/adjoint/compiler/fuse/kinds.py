@@ -293,6 +293,11 @@ class Product(Single):
         return 2 * size_of(self.step.type.shape) * self.a.shape[-1]
 
     @property
+    def is_cut(self) -> bool:
+        """Whether it is computed in several ranges of its rows."""
+        return self.choice is not None and self.choice.rows < self.shape[-2]
+
+    @property
     def library(self) -> str:
         """Who computes it; empty for kernels of our own."""
         return self.choice.library if self.choice is not None else ""

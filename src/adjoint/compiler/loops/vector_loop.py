@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from adjoint.compiler.extents import occurs
 from adjoint.compiler.fuse.kinds import View
 from adjoint.compiler.loops.accumulation import Accumulator
+from adjoint.compiler.loops.latency import longest_first
 
 if TYPE_CHECKING:
     from adjoint.compiler.loops.build_nest import NestWriter
@@ -121,6 +122,7 @@ class VectorLoop:
         with e.loop(start, stop, e.lanes * unrolled) as i:
             for k in range(unrolled):
                 self.body(i if k == 0 else e.index("add nuw nsw", i, k * e.lanes), k)
+            e.body[:] = longest_first(e.body)
 
     def remainder(self, whole: int, rest: int) -> None:
         """What is left behind the whole vectors."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from adjoint.compiler.extents import larger, smaller
 from adjoint.compiler.fuse.kinds import Choice, Product
 from adjoint.compiler.loops import matmul_tiles
+from adjoint.compiler.loops.build import ITEMSIZE
 from adjoint.compiler.loops.build_matmul import is_deep
 from adjoint.compiler.loops.build_parts import PartsWriter
 from adjoint.compiler.loops.build_vector import VectorWriter
 from adjoint.compiler.schedule.chunks import even, rows_of_chunk
 from adjoint.compiler.targets.target import Sizes, tuning
-from adjoint.runtime import libraries, onednn
+from adjoint.runtime import libraries, llvm, onednn
 from adjoint.shapes import size_of
 
 
@@ -19,7 +20,8 @@ def library_for(product: Product, alone: bool = False) -> str:
     (n, k), m = product.a.shape[-2:], product.b.shape[-1]
     if VectorWriter.suits(product) or (alone and PartsWriter.suits(product)):
         return ""
-    if (n == 1 or m == 1) and n * k * m >= tuning().least_vector and libraries.missing() is None:
+    by_rows = n == 1 and _is_narrow(product)
+    if (n == 1 or m == 1) and not by_rows and n * k * m >= tuning().least_vector and libraries.missing() is None:
         return "OpenBLAS"
     largest = next(elements for rows, elements in tuning().largest if n >= rows)
     if matmul_tiles.available() and m >= tuning().narrowest and k * m <= largest:
@@ -28,6 +30,13 @@ def library_for(product: Product, alone: bool = False) -> str:
     if better and onednn.available():
         return "oneDNN"
     return "OpenBLAS" if libraries.missing() is None else ""
+
+
+def _is_narrow(product: Product) -> bool:
+    """Whether a row of B is one panel of enough vectors: a tile of one row reads B in order, as fast as memory gives it."""
+    m, dtype, bits = product.b.shape[-1], product.step.type.dtype.name, llvm.vector_bits()
+    widest = max(tuning().heights)[0] * matmul_tiles.lanes_of(dtype, bits)
+    return product.b.strides[-1] == 1 and m <= widest and m * ITEMSIZE[dtype] >= tuning().narrow_from
 
 
 def sizes(library: str) -> Sizes:
@@ -57,18 +66,18 @@ def tile_height() -> int:
     return max(tuning().heights)[1]
 
 
-def choose(product: Product, row_tile: int | None = None) -> Choice:
-    """How a product is computed, `row_tile` rows at a time if it is given."""
+def choose(product: Product, row_tile: int | None = None, alone: bool = False) -> Choice:
+    """How a product is computed, `row_tile` rows at a time if it is given; all rows at once if no other thread helps (`alone`):
+    each range reads the right matrix anew."""
     (n, k), m = product.a.shape[-2:], product.b.shape[-1]
     library = library_for(product, row_tile is None)
     if is_batch(product) or (row_tile is None and PartsWriter.suits(product)):
         return Choice(library, n)
     rows = row_tile or n
-    if row_tile is None:  # no question is asked of extents, so that the answer is a formula
+    if row_tile is None and not alone:  # no question is asked of extents, so that the answer is a formula
         work, least = n * k * m, least_rows(product, library)
-        # what is packed for all of them two threads share with even fewer rows; what isn't, each would read anew
-        alone = library or is_deep(product) or product.b.strides[-1] == 1
-        fewest = 1 if alone else smaller(n // (least // 2), 2)
+        # what is packed for all of them two threads share with even fewer rows
+        fewest = 1 if library or is_deep(product) else smaller(n // (least // 2), 2)
         most = smaller(larger(n // least, fewest), tuning().most_ranges)
         by_vector = n > 1 and m == 1  # which waits for memory
         ranges = even(larger(smaller(work // (tuning().vector_range if by_vector else sizes(library).work), most), 1))

@@ -93,6 +93,7 @@ class Tuning(NamedTuple):
     largest: tuple[tuple[int, int], ...] = ((256, 1 << 22), (16, 1 << 20), (0, 1 << 19))
     narrowest: int = 4  # columns
     least_vector: int = 1 << 12  # elements of a matrix that meets one vector, from which OpenBLAS reads it faster
+    narrow_from: int = 128  # bytes of its rows, if these lie together and are one panel: then our tiles do
     # Products in each sum from which kernels of our own multiply a matrix by a vector, if its rows lie together; and up to which
     dotted_from: int = 128
     longest_dotted: int = 1 << 14

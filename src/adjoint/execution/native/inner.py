@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.compiler.fuse.kinds import Product
 from adjoint.execution.native.frames import loop_address
 from adjoint.execution.native.program import compile_nests
 from adjoint.execution.native.stepping import COPY, PATCH, Stepper, Where, driver, own_frame, stepper_of
@@ -187,8 +188,11 @@ def loop_part_of(
     program = compile_nests(plan)
     if program is None or program.launches or program.table.checks or program.linked.own.calls:
         return None
+    if any([isinstance(unit, Product) and unit.is_cut for unit in program.fusion.units]):
+        plan.alone = True
+        program = compile_nests(plan)
     stepper = stepper_of(program, order, picks)
     carried = sum([t.size * t.dtype.itemsize for t in types[constants : constants + carries]])
-    if stepper is None or carried + program.scratch_start + program.scratch_size > MOST_MEMORY:
+    if program is None or stepper is None or carried + program.scratch_start + program.scratch_size > MOST_MEMORY:
         return None
     return LoopPart(stepper, constants, carries, types)
