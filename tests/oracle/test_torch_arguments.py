@@ -30,7 +30,8 @@ signal.windows""".split()
 
 # taken, and never read: why that changes no result (docs/from/torch.md has the same table)
 WITHOUT_EFFECT = {
-    "where elements lie in memory": """memory_format pin_memory non_blocking stride physical_layout force device""",
+    "where elements lie in memory": """memory_format pin_memory non_blocking stride physical_layout force device
+        device_ids output_device""",
     "what computes it, or how": """compute_mode foreach cudnn_enabled cudnn_enable dynamic mode options chunk_size
         _preallocate_and_copy vectorize outer_jacobian_strategy use_reentrant preserve_rng_state determinism_check early_stop
         prefetch_factor persistent_workers in_order enable_nested_tensor mask_check volatile cache_enabled _stacklevel
@@ -56,7 +57,7 @@ REFUSED = {
             """alias_copy as_strided_copy detach_copy diagonal_copy narrow_copy permute_copy select_copy split_with_sizes_copy
             squeeze_copy t_copy transpose_copy unbind_copy unfold_copy unsqueeze_copy view_copy""".split(), "out"),
     },
-    "Tensor": {"expand": "implicit", "stft": "align_to_window"},
+    "Tensor": {"expand": "implicit", "new": "other storage", "stft": "align_to_window"},
     "nn": {"Hardtanh": "min_value max_value"},
     "nn.functional": {"hardshrink": "out", "rrelu_": "generator"},
 }  # fmt: skip

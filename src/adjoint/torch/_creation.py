@@ -14,6 +14,7 @@ from adjoint.graph import Node
 from adjoint.tensors import functions as core
 from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.located import at_user
+from adjoint.tensors.named import owner_of
 
 from ._names import FUNCTIONS, METHODS, function, method, recorded_at_user, refuse
 from ._operators import combined, promoted
@@ -24,42 +25,56 @@ from ._views import sizes
 NO_GPU = "adjoint computes on the CPU; leave the device out, or write device='cpu'"
 
 
+DEVICES = frozenset(
+    "cpu cuda ipu xpu mkldnn opengl opencl ideep hip ve fpga maia xla lazy vulkan mps meta hpu mtia".split()
+)
+
+
 class device:
-    """Where a tensor lies: the CPU. Raises RuntimeError for any other.
+    """Where a tensor lies: the CPU. PyTorch's other devices may be named and compared; what is to lie there raises RuntimeError.
 
     >>> import adjoint.torch as torch
-    >>> torch.device("cpu")
-    device(type='cpu')
+    >>> torch.device("cpu"), torch.device("cpu").type == torch.device("cuda:0").type
+    (device(type='cpu'), False)
     """
 
     def __init__(self, type: Any = "cpu", index: int | None = None) -> None:
-        name = type.type if isinstance(type, device) else str(type)  # type: ignore[has-type]
-        if name.partition(":")[0] != "cpu":
-            raise RuntimeError(f"device {name!r}: {NO_GPU}{at_user()}")
-        self.type = "cpu"
-        number = name.partition(":")[2]
+        name, _, number = str(type).partition(":")
+        self.type: str = name
+        if self.type not in DEVICES:
+            raise RuntimeError(f"device {type!r}: {NO_GPU}{at_user()}")
         self.index = int(number) if number else index
 
     def __repr__(self) -> str:
-        return "device(type='cpu')" if self.index is None else f"device(type='cpu', index={self.index})"
+        return (
+            f"device(type='{self.type}')" if self.index is None else f"device(type='{self.type}', index={self.index})"
+        )
 
     def __str__(self) -> str:
-        return "cpu" if self.index is None else f"cpu:{self.index}"
+        return self.type if self.index is None else f"{self.type}:{self.index}"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, device) and (other.index or 0) == (self.index or 0)
+        return isinstance(other, device) and (other.type, other.index or 0) == (self.type, self.index or 0)
 
     def __hash__(self) -> int:
-        return hash("cpu")
+        return hash((self.type, self.index or 0))
 
     def __enter__(self) -> device:
-        return self
+        return on_cpu(self)
 
     def __exit__(self, *error: object) -> None:
         pass
 
 
 CPU[0] = device()
+
+
+def on_cpu(given: Any) -> device:
+    """A device where something is to lie, by its name or none. Raises RuntimeError for any but the CPU."""
+    found = CPU[0] if given is None else device(given)
+    if found.type != "cpu":
+        raise RuntimeError(f"device '{found}': {NO_GPU}{at_user()}")
+    return found
 
 
 float16, bfloat16 = DTYPES["float16"], DTYPES["bfloat16"]
@@ -72,8 +87,7 @@ def given_dtype(dtype: Any) -> DType | None:
 
 def finished(x: Any, requires_grad: bool = False, device: Any = None) -> Any:
     """A new tensor with the options that all constructors take."""
-    if device is not None:
-        CPU[0].__class__(device)
+    on_cpu(device)
     x = as_torch(x)
     return x.requires_grad_(True) if requires_grad else x
 
@@ -82,7 +96,7 @@ class Generator:
     """A source of random numbers. A seed gives other numbers than in PyTorch."""
 
     def __init__(self, device: Any = "cpu") -> None:
-        CPU[0].__class__(device)
+        on_cpu(device)
         self.core = core_random.Generator(0)
         self._seed = 0
         self.device = CPU[0]
@@ -201,8 +215,7 @@ def from_numpy(ndarray: Any) -> Tensor:
 
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: Any = None) -> Tensor:
     """The array of another library, copied."""
-    if device is not None:
-        CPU[0].__class__(device)
+    on_cpu(device)
     if copy is False:
         raise TypeError(f"from_dlpack: copy=False isn't here, memory is never shared; leave copy out{at_user()}")
     return as_torch(core.asarray(ext_tensor))
@@ -503,8 +516,7 @@ def _to(
             dtype = value
         elif isinstance(value, (str, CPU[0].__class__)) or (isinstance(value, int) and not isinstance(value, bool)):
             device = value
-    if device is not None:
-        CPU[0].__class__(device)
+    on_cpu(device)
     kind = given_dtype(dtype)
     out = self if kind is None else cast_tensor(self, kind)
     return out.clone() if copy and out is self else out
@@ -531,7 +543,7 @@ METHODS["pin_memory"] = lambda self, device=None: self
 TYPE_NAMES = {
     "float32": "FloatTensor", "float64": "DoubleTensor", "int64": "LongTensor", "int32": "IntTensor", "int16": "ShortTensor",
     "int8": "CharTensor", "uint8": "ByteTensor", "bool": "BoolTensor", "complex64": "ComplexFloatTensor",
-    "complex128": "ComplexDoubleTensor",
+    "complex128": "ComplexDoubleTensor", "float16": "HalfTensor", "bfloat16": "BFloat16Tensor",
 }  # fmt: skip
 
 
@@ -584,4 +596,4 @@ METHODS["is_shared"] = METHODS["is_distributed"] = lambda self: False
 METHODS["is_pinned"] = lambda self, device=None: False
 METHODS["share_memory_"] = lambda self: self
 METHODS["is_conj"] = METHODS["is_neg"] = FUNCTIONS["is_conj"] = FUNCTIONS["is_neg"] = lambda input: False
-METHODS["data_ptr"] = lambda self: id(self if self._base is None else self._base)
+METHODS["data_ptr"] = lambda self: id(owner_of(self))

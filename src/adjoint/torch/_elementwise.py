@@ -18,7 +18,7 @@ from adjoint.tensors import functions as core
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.located import at_user
 
-from ._names import FUNCTIONS, METHODS, function, make_in_place, pair_type, recorded_at_user
+from ._names import FUNCTIONS, METHODS, function, make_in_place, numbers_between, pair_type, recorded_at_user
 from ._operators import FLOATING, aligned, beside_number, binary_node, divide, one_dtype, power_, promoted, subtract
 from ._operators import add as add_nodes
 from ._tensor import Core, Tensor, node_of
@@ -178,12 +178,14 @@ def made(node: Node) -> Tensor:
 
 
 @function(in_place=True)
+@numbers_between("alpha")
 def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """Input plus alpha times other."""
     return made(binary_node("add", add_nodes, input, _times(other, alpha)))
 
 
 @function("subtract", in_place=True)
+@numbers_between("alpha")
 def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """Input minus alpha times other."""
     return made(binary_node("sub", subtract, input, _times(other, alpha)))
@@ -300,6 +302,7 @@ def _like_the_sum(input: Any, tensor1: Any, tensor2: Any) -> list[Any]:
 
 
 @function(in_place=True)
+@numbers_between("value")
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """Input + value * tensor1 * tensor2."""
     tensor1, tensor2 = _like_the_sum(input, tensor1, tensor2)
@@ -308,6 +311,7 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
 
 
 @function(in_place=True)
+@numbers_between("value")
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """Input + value * tensor1 / tensor2."""
     if not any(x.dtype.inexact for x in (tensor1, tensor2)):

@@ -28,8 +28,8 @@ MASKED = "F.scaled_dot_product_attention takes attn_mask: masks, or what is adde
 
 # By place: names of PyTorch's, and what to do instead.
 ABSENT: dict[str, tuple[str, str]] = {
-    "profiler": ("profile record_function schedule tensorboard_trace_handler", LOOK),
-    "autograd.profiler": ("profile record_function emit_nvtx emit_itt", LOOK),
+    "profiler": ("profile schedule tensorboard_trace_handler", LOOK),
+    "autograd.profiler": ("profile emit_nvtx emit_itt", LOOK),
     "utils.benchmark": ("Timer Compare Fuzzer", "timeit times a call; read a value of it, for results are computed then"),
     "utils.bottleneck": ("main", LOOK),
     "jit": ("trace trace_module freeze optimize_for_inference fork wait ScriptModule ScriptFunction", "torch.compile compiles"),
@@ -123,6 +123,8 @@ def _parts() -> dict[str, Any]:
         if place != "jit" and place != "nn.attention.flex_attention"
     }
     made["profiler"].__dict__["ProfilerActivity"] = _Choice("ProfilerActivity")
+    for place in ("profiler", "autograd.profiler"):  # a name for what a profile shows, of which there is none
+        made[place].__dict__["record_function"] = _anything
     made["multiprocessing"].__dict__.update(
         cpu_count=cpu_count, get_start_method=get_start_method, set_start_method=set_start_method, freeze_support=nothing,
         set_sharing_strategy=nothing,

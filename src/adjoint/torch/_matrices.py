@@ -16,7 +16,7 @@ from adjoint.tensors.located import at_user
 
 from . import linalg
 from ._elementwise import made
-from ._names import FUNCTIONS, METHODS, function, pair_type, recorded_at_user
+from ._names import FUNCTIONS, METHODS, function, numbers_between, pair_type, recorded_at_user
 from ._operators import binary_node, one_dtype
 from ._operators import matmul as matmul_node
 from ._reductions import vector_norm
@@ -128,6 +128,7 @@ def _weighted(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
 
 
 @function(in_place=True)
+@numbers_between("beta", "alpha")
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * mat1 @ mat2."""
     one_dtype("addmm", input, mat1)
@@ -135,6 +136,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) ->
 
 
 @function(in_place=True)
+@numbers_between("beta", "alpha")
 def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * mat @ vec."""
     one_dtype("addmv", input, mat)
@@ -142,12 +144,14 @@ def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> A
 
 
 @function(in_place=True)
+@numbers_between("beta", "alpha")
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * outer(vec1, vec2)."""
     return _weighted(input, outer(vec1, vec2), beta, alpha)
 
 
 @function(in_place=True)
+@numbers_between("beta", "alpha")
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * bmm(batch1, batch2)."""
     one_dtype("baddbmm", input, batch1)
@@ -155,6 +159,7 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any =
 
 
 @function(in_place=True)
+@numbers_between("beta", "alpha")
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * the sum of bmm(batch1, batch2)."""
     one_dtype("addbmm", input, batch1)

@@ -15,7 +15,6 @@ HINTS = {  # names of PyTorch's that lead to others here
     "torch.nn.Container": "use nn.Module",
     "torch.nn.LinearCrossEntropyLoss": "use nn.Linear and nn.CrossEntropyLoss",
     "torch.nn.functional.linear_cross_entropy": "use F.cross_entropy(F.linear(input, weight), target)",
-    "torch.nn.utils.clip_grad_norm": "use nn.utils.clip_grad_norm_",
     "torch.quasirandom": "use scipy.stats.qmc",
     "torch.overrides": "tensors here take no __torch_function__; ad.custom_vjp and torch.autograd.Function make functions",
     "torch.sym_int": "shapes are Python's integers: use int",

@@ -20,7 +20,7 @@ from ._tensor import Core, Tensor, as_torch
 
 __all__ = [
     "FUNCTIONS", "IN_PLACE", "METHODS", "at_users_line", "function", "like", "method", "pair_type", "recorded_at_user",
-    "refuse", "with_keywords", "written",
+    "numbers_between", "refuse", "with_keywords", "written",
 ]  # fmt: skip
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
@@ -202,6 +202,27 @@ def function(*names: str, methods: bool = True, in_place: bool = False, quick: Q
             if in_place:
                 make_in_place(name, called)
         return f
+
+    return register
+
+
+def numbers_between(*names: str) -> Callable[[F], F]:
+    """Take these keywords as numbers between the tensors, too, as PyTorch does for programs of its first releases:
+    `x.add_(-lr, g)` for `x.add_(g, alpha=-lr)`. It stands below `function`."""
+
+    def register(f: F) -> F:
+        kinds = inspect.signature(f).parameters.values()
+        places = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in kinds)
+
+        @functools.wraps(f)
+        def called(*args: Any, **keywords: Any) -> Any:
+            if places < len(args) <= places + len(names) and not keywords:
+                tensors = tuple([x for x in args if isinstance(x, Core)])
+                if len(tensors) == places:
+                    return f(*tensors, **dict(zip(names, [x for x in args if not isinstance(x, Core)], strict=False)))
+            return f(*args, **keywords)
+
+        return called  # type: ignore[return-value]
 
     return register
 

@@ -23,12 +23,12 @@ from adjoint.tensors.located import at_user
 from adjoint.tracer.jit import jit
 from adjoint.transforms import modes
 
-from ._creation import NO_GPU, default_generator, given_dtype
+from ._creation import NO_GPU, default_generator, given_dtype, on_cpu
 from ._creation import device as Device
+from ._legacy import GPU_TYPES, TYPES
 from ._missing import missing
-from ._names import FUNCTIONS
 from ._printing import OPTIONS, PROFILES
-from ._tensor import Core, as_torch
+from ._tensor import as_torch
 from .nn.modules import Module
 
 __all__ = ["SETTINGS", "GradScaler", "Namespace", "never", "nothing"]
@@ -169,17 +169,18 @@ def _refuse_export(*args: Any, **keywords: Any) -> None:
 
 
 class autocast(contextlib.ContextDecorator):
-    """Does nothing where it is disabled, or the dtype is float32; raises for half precision."""
+    """Does nothing where it is disabled, or the dtype is float32; raises for half precision. For a device that isn't there it
+    warns and is disabled, as in PyTorch."""
 
     def __init__(
         self, device_type: str = "cpu", dtype: Any = None, enabled: bool = True, cache_enabled: Any = None
     ) -> None:
-        if enabled:
-            Device(device_type)
-            if dtype is None or given_dtype(dtype) is not default_dtype():
-                raise RuntimeError(
-                    f"autocast: float32 is the smallest type that is computed in; enabled=False, or leave it out{at_user()}"
-                )
+        if enabled and Device(device_type).type != "cpu":
+            warnings.warn(f"autocast: there is no device {device_type!r}; it is disabled", UserWarning, stacklevel=2)
+        elif enabled and (dtype is None or given_dtype(dtype) is not default_dtype()):
+            raise RuntimeError(
+                f"autocast: float32 is the smallest type that is computed in; enabled=False, or leave it out{at_user()}"
+            )
 
     def __enter__(self) -> None:
         pass
@@ -234,12 +235,13 @@ def set_default_dtype(d: Any) -> None:
 
 def set_default_tensor_type(t: Any) -> None:
     """The dtype of Python's floats, by the name of a tensor type."""
+    on_cpu("cuda" if t in GPU_TYPES.values() or "cuda" in str(t) else None)
     core_set_default_dtype(getattr(t, "_dtype", "float64" if "Double" in str(t) else "float32"))
 
 
 def set_default_device(device: Any) -> None:
     """The CPU is the only one."""
-    Device(device)
+    on_cpu(device)
 
 
 def set_printoptions(precision: Any = None, threshold: Any = None, edgeitems: Any = None, linewidth: Any = None,
@@ -269,19 +271,9 @@ def fork_rng(devices: Any = (), enabled: bool = True) -> Iterator[None]:
     default_generator.set_state(state)
 
 
-def typed(name: str, dtype: str) -> type:
-    """A tensor type from before dtypes: `torch.FloatTensor([1, 2])`."""
-
-    def __new__(cls: Any, *data: Any) -> Any:
-        if len(data) == 1 and not isinstance(data[0], int):
-            return as_torch(FUNCTIONS["tensor"](data[0], dtype=dtype))
-        return FUNCTIONS["zeros"](*(data or (0,)), dtype=dtype)
-
-    class Of(type):
-        def __instancecheck__(cls, x: Any) -> bool:
-            return isinstance(x, Core) and x.dtype.name == dtype
-
-    return Of(name, (), {"__new__": __new__, "_dtype": dtype, "__doc__": f"Tensors of {dtype}."})
+def set_rng_state(new_state: Any) -> None:
+    """Put the default generator back into a state that `get_rng_state` gave."""
+    default_generator.set_state(new_state)
 
 
 class finfo:
@@ -313,17 +305,16 @@ SETTINGS: dict[str, Any] = {
     "get_num_threads": threads.get_num_threads, "set_num_interop_threads": lambda num: None,
     "set_flush_denormal": lambda mode: False, "seed": default_generator.seed, "initial_seed": default_generator.initial_seed,
     "get_rng_state": default_generator.get_state,
-    "set_rng_state": lambda new_state: default_generator.set_state(new_state) and None,
+    "set_rng_state": set_rng_state,
     "finfo": finfo, "iinfo": iinfo,
     "is_inference_mode_enabled": lambda: False, "autocast": autocast, "is_autocast_enabled": never,
-    "FloatTensor": typed("FloatTensor", "float32"), "DoubleTensor": typed("DoubleTensor", "float64"),
-    "LongTensor": typed("LongTensor", "int64"), "IntTensor": typed("IntTensor", "int32"),
-    "ByteTensor": typed("ByteTensor", "uint8"), "BoolTensor": typed("BoolTensor", "bool"),
+    **TYPES,
     "cuda": Namespace(
         "torch.cuda", is_available=never, device_count=_zero, is_initialized=never, is_bf16_supported=never, manual_seed=nothing,
         manual_seed_all=nothing, empty_cache=nothing, amp=cuda_amp, synchronize=_refuse("cuda.synchronize"),
         set_device=_refuse("cuda.set_device"), current_device=_refuse("cuda.current_device"), device=_refuse("cuda.device"),
         get_device_name=_refuse("cuda.get_device_name"), memory_allocated=_zero, max_memory_allocated=_zero,
+        **GPU_TYPES,
     ),
     "amp": Namespace("torch.amp", autocast=autocast, GradScaler=GradScaler),
     "mps": Namespace("torch.mps", is_available=never, manual_seed=nothing, empty_cache=nothing),
@@ -332,13 +323,14 @@ SETTINGS: dict[str, Any] = {
     "backends": Namespace(
         "torch.backends",
         cuda=Namespace("torch.backends.cuda", matmul=SimpleNamespace(allow_tf32=False), is_built=never),
-        cudnn=Namespace("torch.backends.cudnn", benchmark=False, deterministic=False, enabled=False, allow_tf32=False, is_available=never),  # noqa: E501
+        cudnn=Namespace("torch.backends.cudnn", benchmark=False, deterministic=False, enabled=False, allow_tf32=False, is_available=never, version=nothing),  # noqa: E501
         mps=Namespace("torch.backends.mps", is_available=never, is_built=never),
         mkldnn=Namespace("torch.backends.mkldnn", is_available=never, enabled=False),
     ),
     "onnx": Namespace("torch.onnx", export=_refuse_export, is_in_onnx_export=never),
     "random": Namespace("torch.random", manual_seed=default_generator.manual_seed, fork_rng=fork_rng, seed=default_generator.seed,
-                         initial_seed=default_generator.initial_seed),
+                         initial_seed=default_generator.initial_seed, get_rng_state=default_generator.get_state,
+                         set_rng_state=set_rng_state),
     "version": SimpleNamespace(cuda=None, hip=None, git_version="", __version__="2.13.0"),
     "jit": Namespace("torch.jit", script=lambda f, *a, **k: f, ignore=lambda f, *a, **k: f, export=lambda f: f, unused=lambda f: f),  # noqa: E501
 }  # fmt: skip

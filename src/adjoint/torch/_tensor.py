@@ -53,17 +53,12 @@ class Tensor(Core):
 
     __slots__ = ()
 
-    def __new__(cls, *data: Any) -> Tensor:
-        """`Tensor(2, 3)` has that shape and no values that matter (zeros); `Tensor([1, 2])` has these as float32."""
-        if len(data) == 1 and not isinstance(data[0], int):
-            return cast_tensor(torch_tensor(data[0]), "float32")
-        shape = data if data else (0,)
-        made = new(Tensor)
-        made.node = ops.zeros(_type(shape, "float32"))
-        return made
+    if TYPE_CHECKING:  # `_legacy` has it
 
-    def __init__(self, *data: Any) -> None:
-        """All is done by `__new__`."""
+        def __new__(cls, *data: Any, size: Any = None, device: Any = None) -> Tensor: ...
+
+    def __init__(self, *data: Any, size: Any = None, device: Any = None) -> None:
+        """All is done by `__new__`: `Tensor(2, 3)` has that shape, `Tensor([1, 2])` these values, both in the default dtype."""
 
     __hash__ = object.__hash__
 
@@ -107,7 +102,15 @@ class Tensor(Core):
         node = self.node
         variable = node.attributes if node.op is VERSION or node.op is LEAF else variable_of(node)
         if value is not None:
+            if value is self or not isinstance(value, Core) or value.node.type is not node.type:
+                kind = value.node.type if isinstance(value, Core) else type(value).__name__
+                given = "itself" if value is self else str(kind)
+                raise RuntimeError(
+                    f"grad: a tensor of {node.type!r} was given {given}; its gradient is one like it{at_user()}"
+                )
             Core.grad.fset(self, value)  # type: ignore[attr-defined]
+            if isinstance(value, Tensor):
+                variable.grad = value  # type: ignore[union-attr]  # the tensor itself, to which others may write
         elif variable is not None:
             variable.grad = None
 
@@ -297,7 +300,7 @@ class Tensor(Core):
         """An array of the tensor's shape and strides, counted in elements. It is never read: it stands for the memory."""
         return turned_layout(self, turns(self)) if turns(self) else memory(self.node.type.shape)
 
-    _base: Tensor | None = None
+    _added_to = True
 
     is_cuda = is_xpu = is_mps = is_meta = is_sparse = is_sparse_csr = is_quantized = is_mkldnn = is_nested = False
     is_cpu = True
@@ -395,10 +398,6 @@ def cast_tensor(x: Tensor, dtype: Any) -> Tensor:
 
 def _array_of(x: Any) -> Any:
     return x.numpy() if isinstance(x, Core) else x
-
-
-def _type(shape: Any, dtype: str) -> Any:
-    return as_node(np.empty(shape, dtype)).type
 
 
 def _leaves_below(node: Node) -> list[Variable]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import io
 import json
 import os
@@ -20,13 +21,15 @@ from adjoint.interop import save as save_tensors
 from adjoint.interop.torch_files import is_torch_file, load_torch
 from adjoint.tensors.located import at_user
 
-from ._creation import device
+from ._creation import device, on_cpu
 from ._tensor import Core, Parameter, Size, as_torch, reclassed
 from .nn.modules import Module
 
 __all__ = ["add_safe_globals", "load", "safe_globals", "save"]
 
 KEY = "adjoint.torch"  # the entry of the file's metadata that has the structure
+OBJECTS = ("module", "object", "name")  # what a structure has of classes and functions
+NAMESPACES = ("argparse:Namespace", "types:SimpleNamespace")
 
 
 def save(
@@ -35,7 +38,8 @@ def save(
 ) -> None:  # fmt: skip
     """Write tensors, and containers of them with numbers, texts and arrays, to a file (a path, or something to write to).
 
-    A module is written as the name of its class, and its attributes; `load` finds the class by that name. What can't be written so
+    A module, a dataclass's instance or a namespace is written as the name of its class, and its attributes; `load` finds the class
+    by that name. What can't be written so
     is a TypeError. There is one format, so what says how PyTorch writes (`pickle_module` and the others) changes nothing.
     """  # noqa: E501
     tensors: dict[str, Any] = {}
@@ -97,7 +101,7 @@ def _written(x: Any, tensors: dict[str, Any], shared: dict[int, str]) -> Any:
     if isinstance(x, DType):
         return {"dtype": x.name}
     if isinstance(x, device):
-        return {"device": "cpu"}
+        return {"device": str(x)}
     if isinstance(x, dict):
         kind = "ordered" if isinstance(x, OrderedDict) else "dict"
         return {kind: [[_written(k, tensors, shared), _written(v, tensors, shared)] for k, v in x.items()]}
@@ -106,6 +110,9 @@ def _written(x: Any, tensors: dict[str, Any], shared: dict[int, str]) -> Any:
             return {name: [_written(v, tensors, shared) for v in x]}
     if isinstance(x, Module):
         return {"module": _name(x), "state": _written(dict(vars(x)), tensors, shared)}
+    if _is_record(type(x)):
+        state = vars(x) if hasattr(x, "__dict__") else {f.name: getattr(x, f.name) for f in dataclasses.fields(x)}
+        return {"object": _name(x), "state": _written(dict(state), tensors, shared)}
     if isinstance(x, (FunctionType, BuiltinFunctionType, type)) and "<" not in x.__qualname__:
         return {"name": f"{x.__module__}:{x.__qualname__}"}
     hint = (
@@ -120,7 +127,7 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
          encoding: str = "utf-8") -> Any:  # fmt: skip
     """What `save` has written, safetensors files of others, and `.pt` files of PyTorch that hold plain tensors."""
     if map_location is not None and not callable(map_location) and not isinstance(map_location, dict):
-        device(map_location)
+        on_cpu(map_location)
     if not isinstance(f, (str, os.PathLike)):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "a.safetensors")
@@ -136,7 +143,7 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
     if KEY not in metadata:
         return {name: as_torch(t) for name, t in tensors.items()}
     structure = json.loads(metadata[KEY])
-    if weights_only and any(f'"{kind}"' in metadata[KEY] for kind in ("module", "name")):
+    if weights_only and any(f'"{kind}"' in metadata[KEY] for kind in OBJECTS):
         _refuse_objects(structure, path)
     made: dict[str, Any] = {}
     return _read(structure, tensors, made)
@@ -156,14 +163,25 @@ def _pytorchs(x: Any, done: dict[int, Any] | None = None) -> Any:
     return done[id(x)]
 
 
-def _name(module: Any) -> str:
-    return f"{type(module).__module__}:{type(module).__qualname__}"
+def _name(x: Any) -> str:
+    return _name_of(type(x))
+
+
+def _name_of(kind: Any) -> str:
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+def _is_record(kind: Any) -> bool:
+    """Whether a class is attributes and no more: a dataclass or a namespace, of which nothing runs when one is made or freed."""
+    plain = dataclasses.is_dataclass(kind) or (isinstance(kind, type) and _name_of(kind) in NAMESPACES)
+    return plain and not hasattr(kind, "__del__")
 
 
 def _refuse_objects(x: Any, path: Any) -> None:
     """Raise where a structure names classes or functions."""
-    if isinstance(x, dict) and ("module" in x or "name" in x):
-        what = x.get("module", x.get("name"))
+    named = [kind for kind in OBJECTS if isinstance(x, dict) and kind in x]
+    if named:
+        what = x[named[0]]
         raise RuntimeError(f"load: {path} holds a {what}, no weights; weights_only=False reads it{at_user()}")
     for value in x.values() if isinstance(x, dict) else x if isinstance(x, list) else ():
         _refuse_objects(value, path)
@@ -190,6 +208,17 @@ def _module(x: Any, tensors: Any, made: dict[str, Any]) -> Any:
     return found
 
 
+def _record(x: Any, tensors: Any, made: dict[str, Any]) -> Any:
+    """An instance of a dataclass, or a namespace, with the attributes that it had. No constructor is called."""
+    kind = _object(x["object"])
+    if not _is_record(kind):
+        raise RuntimeError(f"load: {x['object']} is neither a dataclass nor a namespace{at_user()}")
+    found = object.__new__(kind)
+    for name, value in _read(x["state"], tensors, made).items():
+        object.__setattr__(found, name, value)
+    return found
+
+
 def _read(x: Any, tensors: Any, made: dict[str, Any]) -> Any:
     if not isinstance(x, dict):
         return x
@@ -203,6 +232,8 @@ def _read(x: Any, tensors: Any, made: dict[str, Any]) -> Any:
         return made[value]
     if kind == "module":
         return _module(x, tensors, made)
+    if kind == "object":
+        return _record(x, tensors, made)
     if kind == "name":
         return _object(value)
     if kind == "dtype":

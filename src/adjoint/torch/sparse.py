@@ -15,8 +15,7 @@ from adjoint.graph import get_mode
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
 
-from ._creation import device as Device
-from ._creation import given_dtype
+from ._creation import given_dtype, on_cpu
 from ._missing import getter
 from ._names import FUNCTIONS, METHODS, refuse
 from ._operators import one_dtype
@@ -49,7 +48,7 @@ class SparseTensor:
         self._held = values
         self.shape = Size(shape)
         self._coalesced = coalesced
-        self.device = Device("cpu")
+        self.device = on_cpu(None)
 
     dtype = property(lambda self: self._held.dtype)
     requires_grad = property(lambda self: self._held.requires_grad)
@@ -246,8 +245,7 @@ def sparse_coo_tensor(
     """
     refuse("sparse_coo_tensor", "requires_grad", requires_grad, False)
     refuse("sparse_coo_tensor", "check_invariants", check_invariants, True, False)  # they are checked
-    if device is not None:
-        Device(device)
+    on_cpu(device)
     places = np.asarray(indices.detach().numpy() if isinstance(indices, Core) else indices, dtype=np.int64)
     kind = given_dtype(dtype)
     held = values if isinstance(values, Core) else as_torch(core.tensor(values))

@@ -22,7 +22,7 @@ from adjoint.nn.utils.parametrize import ParametrizationList as CoreParametrizat
 from adjoint.tensors.located import at_user, enter_scope, leave_scope
 
 from .._creation import device as Device
-from .._creation import given_dtype
+from .._creation import given_dtype, on_cpu
 from .._errors import as_pytorchs
 from .._missing import missing
 from .._tensor import Core, Parameter, Tensor, as_torch
@@ -219,8 +219,7 @@ class Module(Surgery, Saving):
                 device = value
             elif not isinstance(value, bool):
                 dtype = value
-        if device is not None:
-            Device(device)
+        on_cpu(device)
         return self if dtype is None else self._cast(given_dtype(dtype))
 
     def type(self, dst_type: Any) -> Self:
@@ -229,7 +228,7 @@ class Module(Surgery, Saving):
 
     def cuda(self, device: Any = None) -> Self:
         """Raises: adjoint computes on the CPU."""
-        Device("cuda")
+        on_cpu("cuda")
         return self
 
     def half(self) -> Self:

@@ -6,7 +6,6 @@ from typing import Any
 
 from adjoint.tensors.located import at_user
 
-from .._creation import device as Device
 from .._missing import getter
 from .modules import Module
 
@@ -14,12 +13,11 @@ __all__ = ["DataParallel", "DistributedDataParallel"]
 
 
 class DataParallel(Module):
-    """A module on the one device that there is."""
+    """A module on the one device that there is. Like PyTorch's where there is no graphics processor, it is that module alone,
+    whatever `device_ids` and `output_device` say."""
 
     def __init__(self, module: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
         super().__init__()
-        for given in [*(device_ids or ()), *([] if output_device is None else [output_device])]:
-            Device(given)
         if dim:
             raise TypeError(f"DataParallel: dim={dim} isn't here; leave dim out{at_user()}")
         self.module = module

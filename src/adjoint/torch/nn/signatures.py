@@ -7,8 +7,7 @@ from typing import Any
 
 from adjoint.nn.lazy import Lazy
 
-from .._creation import device as Device
-from .._creation import given_dtype
+from .._creation import given_dtype, on_cpu
 from . import functional
 
 __all__ = ["DEFAULTS", "LOSSES", "options", "signature_of"]
@@ -32,8 +31,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 def options(given: dict[str, Any]) -> dict[str, Any]:
     """Constructor arguments as the core's layer takes them."""
     device, dtype = given.pop("device", None), given_dtype(given.pop("dtype", None))
-    if device is not None:
-        Device(device)
+    on_cpu(device)
     if dtype is not None:
         given["dtype"] = dtype
     old = given.pop("size_average", None), given.pop("reduce", None)

@@ -10,7 +10,7 @@ from adjoint.tensors.assignment import rebind
 from adjoint.tensors.functions import zeros as core_zeros
 from adjoint.tensors.located import at_user
 
-from .._creation import device as Device
+from .._creation import on_cpu
 from .._tensor import torch_tensor
 
 __all__ = ["Buffer", "Surgery", "check_name", "forget"]
@@ -31,7 +31,7 @@ class Surgery(CoreModule):
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
         """The module: its tensors are on the one device, and have some values."""
-        Device(device)
+        on_cpu(device)
         return self
 
     def register_backward_hook(self, hook: Any) -> NoReturn:

@@ -24,6 +24,14 @@ NAMES = "ASGD Adadelta Adafactor Adagrad Adam AdamW Adamax LBFGS Muon NAdam RAda
 __all__ = [*NAMES, "Optimizer", "lr_scheduler", "swa_utils"]
 
 
+class _Required:
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _Required()  # a default that each group has to give: programs import it from `torch.optim.optimizer`
+
+
 class Optimizer(Hooked, metaclass=ABCMeta):
     """Base of optimizers of one's own, as PyTorch's: `param_groups` and `state` are plain dictionaries.
 
@@ -50,6 +58,10 @@ class Optimizer(Hooked, metaclass=ABCMeta):
         held = param_group["params"]
         names, parameters = named([held] if isinstance(held, Core) else list(held), type(self).__name__)
         more = {"param_names": names} if names else {}
+        for name in [
+            name for name, default in self.defaults.items() if default is required and name not in param_group
+        ]:
+            raise ValueError(f"{type(self).__name__}: the parameters need a value of {name}{at_user()}")
         self.param_groups.append({**self.defaults, **param_group, "params": parameters, **more})
 
     def zero_grad(self, set_to_none: bool = True) -> None:

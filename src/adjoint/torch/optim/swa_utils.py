@@ -12,7 +12,7 @@ from adjoint.optim import (
     get_swa_multi_avg_fn,
 )  # fmt: skip
 
-from .._creation import device as Device
+from .._creation import on_cpu
 from ..nn.modules import Module
 from .lr_scheduler import made
 
@@ -25,15 +25,13 @@ class AveragedModel(Module, core_optim.AveragedModel):
     def __init__(
         self, model: Any, device: Any = None, avg_fn: Any = None, multi_avg_fn: Any = None, use_buffers: bool = False
     ) -> None:
-        if device is not None:
-            Device(device)
+        on_cpu(device)
         core_optim.AveragedModel.__init__(self, model, avg_fn, use_buffers, multi_avg_fn)
 
 
 def update_bn(loader: Any, model: Any, device: Any = None) -> None:
     """The running statistics of batch normalisation anew, from one pass through a loader."""
-    if device is not None:
-        Device(device)
+    on_cpu(device)
     core_optim.update_bn(loader, model)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from typing import Any
 
 from adjoint.nn import utils as core_utils
@@ -25,7 +26,7 @@ from .normed import remove_spectral_norm, remove_weight_norm, spectral_norm, wei
 
 __all__ = [*(n for n in core_utils.__all__ if n not in globals()), "parametrizations", "parametrize", "prune", "rnn",
            "fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights", "skip_init", "stateless",
-           "remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"]  # fmt: skip
+           "clip_grad_norm", "remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"]  # fmt: skip
 
 
 def _foreach(f: Any) -> Any:
@@ -56,5 +57,15 @@ for _name in core_utils.__all__:
         globals()[_name] = recorded_at_user(getattr(core_utils, _name))
 for _name in ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"):
     globals()[_name] = _foreach(globals()[_name])
+
+
+def clip_grad_norm(parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False,
+                   foreach: Any = None) -> Any:  # fmt: skip
+    """The name of `clip_grad_norm_` in PyTorch's first releases. Warns, as there."""
+    warnings.warn(
+        "torch.nn.utils.clip_grad_norm is an old name of torch.nn.utils.clip_grad_norm_", FutureWarning, stacklevel=2
+    )
+    return globals()["clip_grad_norm_"](parameters, max_norm, norm_type, error_if_nonfinite, foreach=foreach)
+
 
 __getattr__ = getter("torch.nn.utils", globals())

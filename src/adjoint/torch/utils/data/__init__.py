@@ -14,8 +14,7 @@ from adjoint.data.collate import alike
 from adjoint.tensors.located import at_user
 from adjoint.tensors.pending import force
 
-from ..._creation import default_generator, source, tensor
-from ..._creation import device as Device
+from ..._creation import default_generator, on_cpu, source, tensor
 from ..._missing import getter
 from ..._names import FUNCTIONS, refuse
 from ..._tensor import Core, as_torch, torch_tensor
@@ -225,8 +224,7 @@ class DataLoader(core_data.DataLoader):
                  prefetch_factor: Any = None, persistent_workers: bool = False, pin_memory_device: str = "",
                  in_order: bool = True) -> None:  # fmt: skip
         refuse("DataLoader", "multiprocessing_context", multiprocessing_context, "fork", "spawn", "forkserver")
-        if pin_memory_device:
-            Device(pin_memory_device)
+        on_cpu(pin_memory_device or None)
         if num_workers == 0 and (prefetch_factor is not None or persistent_workers):
             asked = "persistent_workers" if prefetch_factor is None else "prefetch_factor"
             raise ValueError(f"DataLoader: {asked} is for workers; give num_workers > 0{at_user()}")
