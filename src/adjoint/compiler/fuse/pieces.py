@@ -59,5 +59,5 @@ def _fit(fusion: Fusion, move: Move, nest: Nest) -> bool:
 
 
 def _side_by_side(sizes: tuple[int, ...], strides: tuple[int, ...]) -> bool:
-    """Whether elements that follow each other along the axis of vectors, the last one that isn't of length one, do so in memory."""
+    """Whether elements along the axis of vectors, the last one that isn't of length one, follow each other in memory."""
     return next((stride for n, stride in zip(sizes[::-1], strides[::-1], strict=True) if n > 1), 0) == 1
