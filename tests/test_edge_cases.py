@@ -428,3 +428,24 @@ def test_a_list_of_one_position_is_one_structure_unless_it_is_an_end():
     taken = column[:, [0]]
     taken += 1.0  # a leaf could not be written to
     assert column.tolist() == [[1.0], [2.0]]
+
+
+SIDES = [complex(a, b) for a in (-1.5, 1.5, -0.5) for b in (0.0, -0.0)] + [
+    complex(a, b) for a in (0.0, -0.0) for b in (2.0, -2.0, 0.5)
+]
+
+
+@pytest.mark.parametrize("name", ["asin", "acos", "atan", "asinh", "acosh", "atanh", "log", "log10", "sqrt"])
+def test_derivatives_on_either_side_of_a_cut_are_those_of_that_side(name: str) -> None:
+    """The sign of a zero says on which side of a cut a number lies; along the cut differences stay there."""
+    ours, theirs = getattr(ad, name), getattr(np, name.replace("a", "arc", 1) if name[0] == "a" else name)
+    for z in SIDES:
+        along = 1e-6 * (1.0 if z.imag == 0 else 1j)
+        ends = [complex(z.real + s * along.real, z.imag) if along.imag == 0 else complex(z.real, z.imag + s * along.imag)
+                for s in (1, -1)]  # fmt: skip
+        slope = (theirs(np.complex128(ends[0])) - theirs(np.complex128(ends[1]))) / (2 * along)
+        for part, turn in ((ad.real, 1), (ad.imag, 1j)):
+            gradient = ad.grad(lambda x, part=part: part(ours(x)))
+            for f in (gradient, ad.jit(gradient)):
+                found = np.conj(f(ad.tensor(np.array(z))).item() / turn)
+                np.testing.assert_allclose(found, slope, 1e-6, err_msg=f"{name} at {z}")

@@ -162,7 +162,52 @@ def test_values_alone_do_not_warn() -> None:
 @pytest.mark.parametrize("rank", [0, 1, 2])
 def test_the_determinants_derivative_is_the_cofactors_where_it_is_zero(n: int, rank: int) -> None:
     singular = normal(n, min(n - 1, rank)) @ normal(min(n - 1, rank), n, seed=1)
-    check_derivatives(lambda x: [la.det(x)], [singular], order=2 if n < 4 else 1)
+    check_derivatives(lambda x: [la.det(x)], [singular], order=2)
+
+
+@pytest.mark.parametrize("n", [4, 5, 9])
+@pytest.mark.parametrize("lost", [0, 1, 2])
+@pytest.mark.parametrize("imaginary", [0.0, 0.5])
+def test_second_derivatives_of_determinants_are_those_of_the_polynomial(n: int, lost: int, imaginary: float) -> None:
+    """Of det(A + tE), a polynomial in t, also where A is singular but for rounding."""
+    a = normal(n, n - lost) @ normal(n - lost, n, seed=1) * (1 + imaginary * 1j)
+    a, e = a if imaginary else a.real, normal(n, n, seed=2)
+    points = np.cos(np.arange(n + 1) * np.pi / n)
+    values = [np.linalg.det(a + t * e) for t in points]
+    expected = np.polynomial.Polynomial.fit(points, values, n).convert().coef[2] * 2
+    for part, theirs in ((ad.real, np.real(expected)), (ad.imag, np.imag(expected))):
+        if part is ad.real or imaginary:
+            along = ad.hvp(lambda x, part=part: part(la.det(x)), ad.tensor(a), ad.tensor(e.astype(a.dtype)))
+            found = np.sum(np.conj(along.numpy()) * e).real
+            np.testing.assert_allclose(found, theirs, 1e-7, 1e-9 * np.abs(values).max())
+
+
+def test_higher_derivatives_of_a_determinant() -> None:
+    a, e = normal(5, 5), normal(5, 5, seed=1)
+    points = np.linspace(-1, 1, 6)
+    curve = np.polynomial.Polynomial.fit(points, [np.linalg.det(a + t * e) for t in points], 5).convert()
+    f = lambda t: la.det(a + t * e)  # noqa: E731 - differentiated again and again
+    for _ in range(5):
+        f, curve = ad.grad(f), curve.deriv()
+        np.testing.assert_allclose(f(ad.tensor(0.0, dtype="float64")).item(), curve(0.0), 1e-9)
+    singular = np.outer(np.arange(5.0), np.ones(5))
+    third = ad.grad(ad.grad(ad.grad(lambda t: la.det(singular + t * e))))
+    with pytest.raises(np.linalg.LinAlgError, match="det: the matrix is singular, where its third"):
+        third(ad.tensor(0.0, dtype="float64")).item()
+
+
+def test_what_cannot_be_diagonalized_has_no_derivative_of_eigenvalues() -> None:
+    block = np.diag([2.0] * 4) + np.diag([1.0] * 3, 1)
+    for f in (lambda x: ad.real(la.eigvals(x) ** 2).sum(), lambda x: ad.abs(la.eig(x)[1]).sum()):
+        with pytest.raises(np.linalg.LinAlgError, match="eig: the matrix can't be diagonalized"):
+            ad.grad(f)(ad.tensor(block)).numpy()
+    apart = block + np.diag([0.0, 0.1, 0.2, 0.3])
+    check_derivatives(lambda x: [ad.real(la.eigvals(x) ** 2).sum()], [apart], order=1)
+
+
+def test_equal_eigenvalues_of_general_matrices_say_so() -> None:
+    with pytest.warns(RuntimeWarning, match="values coincide"):
+        ad.hvp(lambda x: ad.real(la.eigvals(x) ** 2).sum(), ad.eye(3), ad.ones((3, 3))).numpy()
 
 
 def test_the_pseudoinverse_and_the_nuclear_norm_at_lower_rank() -> None:

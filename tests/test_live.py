@@ -379,6 +379,29 @@ def test_the_root_of_a_singular_symmetric_matrix(tmp_path):
     np.testing.assert_allclose(other, scipy.linalg.sqrtm([[1.0, 2.0], [3.0, 9.0]]).ravel(), 1e-13)
 
 
+OF_MATRICES = {
+    "second derivatives of a determinant": lambda a: ad.grad(lambda x: ad.linalg.det(x) ** 2)(a).sum() * 0.1,
+    "eigenvalues": lambda a: ad.real(ad.linalg.eigvals(a) ** 3).sum(),
+    "eigenvectors": lambda a: ad.abs(ad.linalg.eig(a)[1]).sum(),
+}
+
+
+@pytest.mark.parametrize("name", OF_MATRICES)
+def test_derivatives_of_general_matrices_move_as_python_does(name, tmp_path):
+    first, *places = np.random.default_rng(1).normal(size=(4, 4, 4))
+    a = ad.variable(first, name="a")
+    data = graph_data(build(OF_MATRICES[name](a).node, live=True), ())
+    box = next(box for box in data["boxes"] if box["kind"] == "variable")
+    root = next(box for box in data["boxes"] if box["key"] == data["root"])
+    moves = [{"slot": box["value"]["slot"], "numbers": x.ravel().tolist()} for x in places]
+    read = [root["value"]["slot"], box["gradient"]["slot"]]
+    found = answered(tmp_path, [{"program": data["program"], "moves": moves, "read": read}])["answers"][0]
+    for mine, place in zip(found, places, strict=True):
+        value, gradient = ad.value_and_grad(OF_MATRICES[name])(ad.tensor(place))
+        np.testing.assert_allclose(np.ravel(mine[0]), value.item(), 1e-9)
+        np.testing.assert_allclose(np.ravel(mine[1]), gradient.numpy().ravel(), 1e-8, 1e-9)
+
+
 def test_vectors_keep_their_signs_while_a_matrix_moves(tmp_path):
     """At first they are Python's; then each is the closest to the one before, and spans what Python's spans."""
     generator = np.random.default_rng(4)

@@ -277,6 +277,13 @@ def gates() -> list[ad.Tensor]:
     return ad.gradients((ad.sigmoid(first) * ad.tanh(second) * third).sum(), [x])
 
 
+def columns() -> list[ad.Tensor]:
+    """Pieces that are columns of one array, each of which is made by a nest over an axis of length one."""
+    x, y = variables((2,), (9, 2))
+    product = lambda x: ad.sin(x[1:] * x[:-1]).sum()  # noqa: E731 - used twice
+    return [ad.hessian(product)(x), ad.vmap(ad.grad(product))(y), ad.concat([y[:, :1] * 2, ad.exp(y[:, 1:])], axis=1)]
+
+
 def attention() -> list[ad.Tensor]:
     q, k, v = variables((2, 2, 16, 4), (2, 2, 16, 4), (2, 2, 16, 4))
     y = ad.softmax(q @ k.mT * 0.5, axis=-1) @ v
@@ -431,6 +438,7 @@ KINDS: dict[str, tuple[Callable[[], list[ad.Tensor]], dict[str, Any], Any]] = {
     "moves": (moves, {}, Move),
     "numbers": (numbers, {}, Nest),
     "pieces": (gates, {}, Nest),
+    "columns": (columns, {}, Nest),
     "complex numbers": (complex_numbers, {}, Nest),
     "matrices written out": (matrices, {"most_unrolled": 10**6}, Matrices),
     "matrices in loops": (matrices, {"most_unrolled": 0}, Matrices),

@@ -138,3 +138,12 @@ def test_pattern_and_colours_are_kept_and_given():
     with pytest.raises(ValueError, match="colouring is 'column' or"):
         ad.sparse_jacobian(lambda x: x, colouring="star")
     assert "40 × 40" in hessian.picture().svg() and len(str(hessian.picture()).splitlines()) == 40
+
+
+def test_the_hessian_of_a_product_of_two_numbers() -> None:
+    f = lambda x: ad.sin(x[1:] * x[:-1]).sum()  # noqa: E731 - used twice
+    x = ad.tensor([0.3, 1.1], dtype="float64")
+    for colouring in ("star", "acyclic", "column"):
+        np.testing.assert_allclose(
+            ad.sparse_hessian(f, colouring=colouring)(x).toarray(), ad.hessian(f)(x).numpy(), 1e-12
+        )

@@ -203,7 +203,7 @@ def eigvalsh(x: Operand, /, UPLO: str = "L") -> Tensor:
 def eig(x: Operand, /) -> EigResult:
     """Eigenvalues (..., n) and eigenvectors (..., n, n) of length one in columns, of any square x. Complex always.
 
-    The phases of the eigenvectors are differentiated as constant. There is no derivative where x can't be diagonalized.
+    The phases of the eigenvectors are differentiated as constant. Where x can't be diagonalized, derivatives raise LinAlgError.
 
     >>> import adjoint as ad
     >>> w, v = ad.linalg.eig(ad.tensor([[1.0, 2.0], [0.0, 3.0]]))

@@ -26,8 +26,8 @@ class SlogdetResult(NamedTuple):
 def det(x: Operand, /) -> Tensor:
     """The determinant (...) of (..., n, n). Up to n = 3 it is written out; larger ones by LU.
 
-    Its derivative, the cofactors, is right for singular matrices too. So are higher ones up to n = 3; for larger singular
-    matrices these raise LinAlgError.
+    Its derivative, the cofactors, and its second derivatives are right for singular matrices too. So are higher ones up to n = 3;
+    for larger singular matrices these raise LinAlgError.
 
     >>> import adjoint as ad
     >>> ad.linalg.det(ad.tensor([[1.0, 2.0], [3.0, 4.0]]))

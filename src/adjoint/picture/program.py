@@ -47,7 +47,7 @@ RARE = {
     "fresnel_cosine sine_integral cosine_integral hyperbolic_sine_integral hyperbolic_cosine_integral",
     "hypergeometric": "hyp1f1 hyp2f1",
     "systems": "cholesky cholesky_adjoint solve_triangular solve solve_factored inv lu permute_rows slogdet det cofactors "
-    "trigonometric_transform",
+    "cofactors_along conditioned trigonometric_transform",
     "spectra": "qr eigh eigvalsh svd svdvals inverse_gaps polar nuclear_norm pinv matrix_function "
     "matrix_function_derivative",
     "complex": "fft rfft irfft real imag conj wofz",
@@ -71,7 +71,7 @@ COMPLEX = SCRIPTS["complex"].union(
     "marker stop_gradient reshape after custom checkpoint select_output full permute_dims broadcast_to concat gather "
     "scatter_add scatter slice update_slice index embed put put_onto sum cumulative_sum add subtract negative abs multiply "
     "divide scale safe_divide sign exp log sqrt power power_constant sin cos tan sinh cosh tanh wofz equal not_equal where "
-    "isfinite isnan astype matmul solve".split(),
+    "isfinite isnan astype matmul solve conditioned inverse_gaps".split(),
 )
 # How often each number of the result, or of what is factored, is multiplied by a row or column.
 FACTORED = SCRIPTS["spectra"] | SCRIPTS["eigenvalues"]

@@ -291,19 +291,22 @@ asinh = unary("asinh", np.arcsinh, lambda u, out, x: safe_divide(u, _root_of_squ
 acosh = unary(
     "acosh",
     np.arccosh,
-    lambda u, out, x: safe_divide(u, conjugate(multiply(sqrt(subtract(x, 1)), sqrt(add(x, 1))))),
+    lambda u, out, x: safe_divide(u, conjugate(multiply(sqrt(subtract(x, 1)), sqrt(subtract(x, -1))))),
 )
 atanh = unary("atanh", np.arctanh, lambda u, out, x: safe_divide(u, conjugate(multiply(subtract(1, x), add(x, 1)))))
 
 
 def _root_of_square_plus_one(x: Node) -> Node:
-    # x² of a huge number would be infinite
-    return hypot(x, 1) if x.type.real_inexact else conjugate(sqrt(add(multiply(x, x), 1)))
+    # x² of a huge number would be infinite; x² + 1 would lose the sign of an imaginary zero, by which roots choose a side
+    return hypot(x, 1) if x.type.real_inexact else conjugate(sqrt(subtract(multiply(x, x), -1)))
 
 
 def _one_minus_square_root(x: Node) -> Node:
-    # (1-x)(1+x) keeps the digits that 1-x² loses near one; two roots keep the complex branch
-    return multiply(sqrt(subtract(1, x)), sqrt(add(x, 1)))
+    # (1-x)(1+x) keeps the digits that 1-x² loses near one; two roots keep the complex branch, whose side on a cut is the sign of
+    # an imaginary zero: 1-x and x+1 would lose it
+    if x.type.real_inexact:
+        return multiply(sqrt(subtract(1, x)), sqrt(add(x, 1)))
+    return multiply(sqrt(negative(subtract(x, 1))), sqrt(subtract(x, -1)))
 
 
 atan2 = binary(

@@ -25,6 +25,7 @@ from adjoint.primitives.matrix_parts import (
     by_number,
     chain,
     complement_gauge,
+    diagonal_of,
     either,
     first_columns,
     first_rows,
@@ -233,14 +234,32 @@ DET = Primitive("det", plain(np.linalg.det), (lambda u, out, a: by_number(u, con
 
 
 def _cofactors_rule(u: Node, out: Node, a: Node) -> Node:
-    # C = det(A) A⁻ᵀ, by the derivatives of both factors
-    inverse = adjoint(inv(a))
-    weight = ops.sum(ops.multiply(u, conjugate(out)), (u.ndim - 2, u.ndim - 1))
-    turned = chain(conjugate(out), ops.matrix_transpose(u), inverse)
-    return ops.subtract(by_number(weight, inverse), turned)
+    return conjugate(cofactors_along(a, conjugate(u)))
+
+
+def _along_rule(u: Node, out: Node, a: Node, e: Node) -> Node:
+    """By a: the third derivative of the determinant, along e and u, of an invertible matrix, by those of det(A) and A⁻ᵀ."""
+    u = conjugate(u)
+    inverse = inv(conditioned(a, "det"))
+    moved, c = cofactors_along(a, u), cofactors(a)
+    turned = ops.matrix_transpose(ops.matmul(inverse, e))
+    back = ops.matrix_transpose(ops.matmul(inverse, u))
+    one = ops.subtract(by_number(_trace(turned), moved), ops.matmul(moved, turned))
+    two = ops.subtract(by_number(_trace(ops.matmul(turned, back)), c), chain(c, turned, back))
+    return conjugate(ops.subtract(one, two))
+
+
+def _trace(x: Node) -> Node:
+    return ops.sum(diagonal_of(x), (x.ndim - 2,))
 
 
 COFACTORS = Primitive("cofactors", plain(kernels.cofactors), (_cofactors_rule,))
+COFACTORS_ALONG = Primitive(
+    "cofactors_along",
+    plain(kernels.cofactors_along),
+    (_along_rule, lambda u, out, a, e: conjugate(cofactors_along(a, conjugate(u)))),
+)
+CONDITIONED = Primitive("conditioned", with_attributes(kernels.conditioned), (lambda u, out, a: u,))
 
 
 def slogdet(a: Node) -> list[Node]:
@@ -259,6 +278,17 @@ def det(a: Node) -> Node:
 def cofactors(a: Node) -> Node:
     """The derivative of the determinant by each element."""
     return record(COFACTORS, (a,), None, a.type)
+
+
+def cofactors_along(a: Node, e: Node) -> Node:
+    """The derivative of the cofactors of a along e, which is symmetric in e and what it is multiplied by."""
+    return record(COFACTORS_ALONG, (a, e), None, a.type)
+
+
+@register
+def conditioned(a: Node, name: str) -> Node:
+    """The matrices themselves; an error of `name` where one is singular to rounding."""
+    return record(CONDITIONED, (a,), (name,), a.type)
 
 
 # QR -------------------------------------------------------------------------------------------------------------------
@@ -317,5 +347,6 @@ def general_solve(a: Node, b: Node) -> Node:
 
 
 PRIMITIVES = [
-    CHOLESKY, CHOLESKY_ADJOINT, SOLVE_TRIANGULAR, SOLVE, SOLVE_FACTORED, INV, LU, PERMUTE_ROWS, SLOGDET, DET, COFACTORS, QR,
+    CHOLESKY, CHOLESKY_ADJOINT, SOLVE_TRIANGULAR, SOLVE, SOLVE_FACTORED, INV, LU, PERMUTE_ROWS, SLOGDET, DET, COFACTORS,
+    COFACTORS_ALONG, CONDITIONED, QR,
 ]  # fmt: skip

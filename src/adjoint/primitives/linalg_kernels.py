@@ -139,19 +139,58 @@ def slogdet(a: Array) -> tuple[Array, Array]:
     return np.asarray(sign, a.dtype), np.asarray(size, a.real.dtype)
 
 
+def _without_one(s: Array) -> Array:
+    """The products of all other numbers along the last axis, without dividing by one that may be zero."""
+    ones = np.ones_like(s[..., :1])
+    before = np.cumprod(np.concatenate([ones, s[..., :-1]], -1), -1)
+    after = np.cumprod(np.concatenate([ones, s[..., :0:-1]], -1), -1)[..., ::-1]
+    return np.asarray(before * after)
+
+
+def _turned(a: Array) -> tuple[Array, Array, Array, Array]:
+    """The SVD of matrices whose determinants are differentiated, and the determinant of its unitary factors."""
+    u, s, vh = attempt("det", "has no singular value decomposition", np.linalg.svd, a)
+    return u, s, vh, (np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
+
+
 def cofactors(a: Array) -> Array:
     """The derivative of the determinant by each element, det(A) A⁻ᵀ where A is invertible, by the SVD: it exists anyway."""
-    n = a.shape[-1]
     if not a.size:
         return np.zeros_like(a)
-    u, s, vh = attempt("det", "has no singular value decomposition", np.linalg.svd, a)
-    others = np.ones_like(s)
-    for k in range(n):  # products of all other singular values, without dividing by one that may be zero
+    u, s, vh, turn = _turned(a)
+    inner = np.conj(u) * _without_one(s)[..., None, :]
+    return np.asarray(turn * (inner @ np.conj(vh)), a.dtype)
+
+
+def cofactors_along(a: Array, e: Array) -> Array:
+    """The derivative of the cofactors along e, for singular matrices too: those of S + t Uᴴ E V, which is nearly diagonal."""
+    n = a.shape[-1]
+    if a.size <= 1 or n == 1:
+        return np.zeros_like(a)
+    u, s, vh, turn = _turned(a)
+    e = np.conj(np.swapaxes(u, -1, -2)) @ e @ np.conj(np.swapaxes(vh, -1, -2))
+    others = np.zeros(e.shape, s.dtype)  # the products of all singular values but two
+    for k in range(n):
         keep = [i for i in range(n) if i != k]
-        others[..., k] = np.prod(s[..., keep], axis=-1)
-    turn = np.linalg.det(u) * np.linalg.det(vh)
-    inner = np.conj(u) * others[..., None, :]
-    return np.asarray(turn[..., None, None] * (inner @ np.conj(vh)), a.dtype)
+        others[..., keep, k] = _without_one(s[..., keep])
+    inner = -np.swapaxes(e, -1, -2) * others
+    diagonal = np.einsum("...kk,...ik->...i", e, others)
+    inner[..., range(n), range(n)] = diagonal
+    return np.asarray(turn * (np.conj(u) @ inner @ np.conj(vh)), a.dtype)
+
+
+def conditioned(a: Array, name: str) -> Array:
+    """The matrices themselves, where none is singular to rounding."""
+    if a.size and np.isfinite(a).all():
+        s = svdvals(a)
+        require(name, UNDETERMINED[name], s[..., -1] <= 4 * a.shape[-1] * np.finfo(s.dtype).eps * s[..., 0])
+    return a
+
+
+UNDETERMINED = {
+    "det": "is singular, where its third derivative has no formula here",
+    "eig": "can't be diagonalized, so its eigenvalues and eigenvectors have no derivative",
+}
 
 
 def qr(a: Array, complete: bool) -> tuple[Array, Array]:
@@ -221,7 +260,7 @@ def inverse_gaps(w: Array, sums: bool) -> Array:
     n = w.shape[-1]
     gaps = w[..., None, :] + (w if sums else -w)[..., :, None]
     size = np.max(np.abs(w), axis=-1, initial=0)[..., None, None]
-    cut = np.abs(gaps) <= 4 * n * np.finfo(w.dtype).eps * size
+    cut = np.abs(gaps) <= 4 * n * np.finfo(size.dtype).eps * size
     if not sums and n > 1 and np.count_nonzero(cut) > cut[..., 0].size:
         warnings.warn(
             "the derivative of eigenvectors or singular vectors was asked for where values coincide: inside such a "

@@ -40,7 +40,7 @@ from adjoint.primitives.matrix_parts import (
 
 def _gaps_rule(u: Node, out: Node, w: Node) -> Node:
     (sums,) = out.attributes
-    t = ops.scale(u, ops.multiply(out, out))
+    t = ops.scale(u, conjugate(ops.multiply(out, out)))
     columns, rows = ops.sum(t, (t.ndim - 2,)), ops.sum(t, (t.ndim - 1,))
     return ops.negative(ops.add(columns, rows)) if sums else ops.subtract(rows, columns)
 
@@ -50,24 +50,8 @@ INVERSE_GAPS = Primitive("inverse_gaps", with_attributes(kernels.inverse_gaps), 
 
 @register
 def inverse_gaps(w: Node, sums: bool = False) -> Node:
-    """1 / (w_j - w_i), or with `sums` 1 / (w_j + w_i), as (..., n, n); 0 where that gap is rounding. Real w (..., n)."""
+    """1 / (w_j - w_i), or with `sums` 1 / (w_j + w_i), as (..., n, n); 0 where that gap is rounding. Of w (..., n)."""
     return record(INVERSE_GAPS, (w,), (sums,), array_type((*w.shape, w.shape[-1]), w.dtype))
-
-
-def _complex_gaps(w: Node) -> Node:
-    """1 / (w_j - w_i) of complex eigenvalues, 0 where they coincide to rounding."""
-    n = w.shape[-1]
-    wide = (*w.shape, n)
-    if not w.type.size:
-        return zeros(array_type(wide, w.dtype))
-    columns = ops.broadcast_to(ops.reshape(w, (*w.shape[:-1], 1, n)), wide)
-    rows = ops.broadcast_to(ops.reshape(w, (*w.shape, 1)), wide)
-    gaps = ops.subtract(columns, rows)
-    size = ops.expand(ops.max(ops.abs(w), (w.ndim - 1,)), (w.ndim - 1, w.ndim), wide)
-    bound = ops.multiply(size, 4.0 * n * float(np.finfo(w.dtype.dtype).eps))
-    cut = ops.less_equal(ops.abs(gaps), bound)
-    safe = ops.where(cut, ops.add(zeros(gaps.type), 1), gaps)
-    return ops.where(cut, zeros(gaps.type), ops.divide(1, safe))
 
 
 # Eigenvalues ----------------------------------------------------------------------------------------------------------
@@ -94,12 +78,13 @@ def _real_if(x: Node, like: Node) -> Node:
 def _eig_vjp(u: Any, out: Node, wanted: Sequence[bool]) -> list[Node | None]:
     w, v = outputs(out)
     (a,) = out.inputs
+    v = ops.conditioned(v, "eig")
     inner = None if u[0] is None else diagonal_matrix(u[0])
     if u[1] is not None:
         p = ops.matmul(adjoint(v), u[1])
         lengths = cast(ops.real(diagonal_of(p)), p.dtype)  # what would change the lengths, which stay one
         p = ops.subtract(p, columns_scaled(ops.matmul(adjoint(v), v), lengths))
-        inner = either(inner, ops.scale(p, conjugate(_complex_gaps(w))))
+        inner = either(inner, ops.scale(p, conjugate(inverse_gaps(w))))
     if inner is None:
         return [None]
     return [_real_if(ops.general_solve(adjoint(v), ops.matmul(inner, adjoint(v))), a)]
@@ -107,7 +92,7 @@ def _eig_vjp(u: Any, out: Node, wanted: Sequence[bool]) -> list[Node | None]:
 
 def _eigvals_rule(u: Node, out: Node, a: Node) -> Node:
     _, v = eig(a)
-    vh = adjoint(v)
+    vh = adjoint(ops.conditioned(v, "eig"))
     return _real_if(ops.general_solve(vh, ops.matmul(diagonal_matrix(u), vh)), a)
 
 

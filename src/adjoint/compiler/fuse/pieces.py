@@ -52,7 +52,12 @@ def _fit(fusion: Fusion, move: Move, nest: Nest) -> bool:
         and nest.level.get(view.root) == "element"
         and view.root in nest.stored
         and tuple(at.sizes) == domain
-        and at.strides[-1:] == (1,)
+        and _side_by_side(at.sizes, at.strides)
         and fusion.dtypes[view.root] == step.type.dtype.name
         for view, at in zip(move.reads, step.attributes.placements, strict=True)
     )
+
+
+def _side_by_side(sizes: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    """Whether elements along the axis of vectors, the last one that isn't of length one, follow each other in memory."""
+    return next((stride for n, stride in zip(sizes[::-1], strides[::-1], strict=True) if n > 1), 0) == 1

@@ -129,9 +129,25 @@ function eigenStep(a, w, v, payload) {
   });
 }
 
+function gapsOf(w, n, to, at) { // 1 / (w_j - w_i) of the pairs w, 0 where that gap is rounding
+  const cut = 4 * n * 2 ** -52 * w.reduce((most, x) => Math.max(most, sizeOfPair(x)), 0);
+  for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) {
+    const [re, im] = minusOf(w[j], w[i]), square = re * re + im * im, apart = Math.hypot(re, im) > cut;
+    to[2 * (at + i * n + j)] = apart ? re / square : 0;
+    to[2 * (at + i * n + j) + 1] = apart ? -im / square : 0;
+  }
+}
+
 Object.assign(ARRAY_STEPS, {
   eig: (payload, { parts: [w, v] }, [a]) => eigenStep(a, w, v, payload),
   eigvals: (payload, out, [a]) => eigenStep(a, out, null, payload),
 });
 COMPLEX_STEPS.eig = ARRAY_STEPS.eig;
 COMPLEX_STEPS.eigvals = ARRAY_STEPS.eigvals;
+COMPLEX_STEPS.conditioned = (_, out, [a]) => () => out.data.set(a.data);
+COMPLEX_STEPS.inverse_gaps = (_, out, [w]) => () => {
+  const n = w.shape[w.shape.length - 1];
+  for (let first = 0; first < w.data.length / 2; first += n) {
+    gapsOf(Array.from({ length: n }, (_, i) => [w.data[2 * (first + i)], w.data[2 * (first + i) + 1]]), n, out.data, first * n);
+  }
+};

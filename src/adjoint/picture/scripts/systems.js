@@ -94,6 +94,17 @@ function minors(a, n, to, at) { // each element's cofactor, by the determinant w
   }
 }
 
+function minorsAlong(a, e, n, to, at) { // how these change along e: a row of it at a time in place of that of a
+  const found = new Float64Array(n * n);
+  to.fill(0, at, at + n * n);
+  for (let k = 0; k < n; k++) {
+    const moved = Array.from(a);
+    for (let c = 0; c < n; c++) moved[k * n + c] = e[k * n + c];
+    minors(moved, n, found, 0);
+    for (let i = 0; i < n; i++) if (i !== k) for (let j = 0; j < n; j++) to[at + i * n + j] += found[i * n + j];
+  }
+}
+
 // The cotangent of A = L Lᵀ from L and that of L: herm(L⁻ᵀ Φ(Lᵀ u) L⁻¹), Φ the lower triangle with half the diagonal
 // (I. Murray, "Differentiation of the Cholesky decomposition", 2016).
 function choleskyBack(factor, u, n, to, at) {
@@ -181,5 +192,7 @@ Object.assign(ARRAY_STEPS, {
   },
   det: (_, out, [a]) => { const n = a.shape[a.shape.length - 1]; return eachMatrix([a.shape], (at) => { out.data[at / (n * n)] = determinant(part(a, at, n * n), n)[2]; }); },
   cofactors: (_, out, [a]) => { const n = a.shape[a.shape.length - 1]; return eachMatrix([a.shape], (at) => minors(part(a, at, n * n), n, out.data, at)); },
+  cofactors_along: (_, out, [a, e]) => { const n = a.shape[a.shape.length - 1]; return eachMatrix([a.shape], (at) => minorsAlong(part(a, at, n * n), part(e, at, n * n), n, out.data, at)); },
+  conditioned: (_, out, [a]) => () => out.data.set(a.data),
   trigonometric_transform: (attributes, out, [x]) => transforming(out, x, attributes),
 });
