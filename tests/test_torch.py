@@ -51,6 +51,44 @@ def test_everything_made_is_a_tensor_of_this_kind():
     assert numbers(x.grad) == [[0, 0], [0, 0]]
 
 
+def test_old_names_of_types_and_constructors():
+    assert torch.ShortTensor([1, 2]).type() == "torch.ShortTensor" and torch.ones(1).half().type() == "torch.HalfTensor"
+    assert (
+        isinstance(torch.ones(2, dtype=torch.int8), torch.CharTensor)
+        and torch.ones(2).type(torch.HalfTensor).dtype == torch.half
+    )
+    x = torch.ones(2, dtype=torch.int64)
+    assert x.new([1.9, 2]).dtype == torch.int64 and x.new(2, 3).shape == x.new(torch.Size([2, 3])).shape == (2, 3)
+    assert x.new().shape == (0,)
+
+
+def test_functions_of_python_element_by_element():
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    row = x[0]
+    assert row.apply_(lambda t: t * 10) is row and numbers(x) == [[10, 20], [3, 4]]
+    assert numbers(x.map_(torch.tensor([1.0, 2.0]), lambda a, b: a + b)) == [[11, 22], [4, 6]]
+    assert numbers(x.map2_(x, x, lambda a, b, c: a - b + c)) == [[11, 22], [4, 6]]
+    assert (
+        torch.zeros(0).apply_(abs).shape == (0,)
+        and torch.zeros(2, dtype=torch.int32).apply_(lambda n: n + 1).dtype == torch.int32
+    )
+    with pytest.raises(RuntimeError, match=r"x\.detach\(\)\.apply_"):
+        torch.ones(1, requires_grad=True).apply_(abs)
+    with pytest.raises(TypeError, match="expected 1 tensors and a function"):
+        x.map_(abs)
+
+
+def test_modes_under_autograd():
+    with torch.autograd.set_grad_enabled(False):
+        assert not torch.is_grad_enabled()
+    with torch.autograd.inference_mode():
+        assert not torch.is_grad_enabled()
+    state = torch.random.get_rng_state()
+    drawn = torch.rand(3)
+    torch.random.set_rng_state(state)
+    assert numbers(torch.rand(3)) == numbers(drawn)
+
+
 def test_sizes_and_text():
     x = torch.zeros(2, 3)
     assert x.size() == torch.Size([2, 3]) == (2, 3) and x.size(1) == x.size(dim=-1) == 3

@@ -6,6 +6,7 @@ import math
 import pytest
 
 import adjoint.torch as torch
+import adjoint.torch.nn as nn
 from adjoint.torch import _aliasing
 
 
@@ -464,3 +465,88 @@ def test_views_of_a_tensor_that_was_given_memory_twice():
     assert third.tolist() == [10.0, 10.0]
     assert second.tolist() == [[21.0, 21.0]]
     assert x.tolist() == [2.0, 2.0]
+
+
+# Compiled functions, and gradients ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: x[0], lambda x: (x * 2).view(-1), lambda x: x.flatten(), lambda x: {"a": (x * 2).t(), "b": [x.chunk(2, -1)[1], 3]},
+    lambda x: x.unbind(0), lambda x: (x * 2).data, lambda x: x.detach(),
+], ids=range(7))  # fmt: skip
+def test_a_compiled_function_gives_what_it_has_made_views_of(f):
+    x = torch.arange(8.0).reshape(2, 4)
+    expected, compiled = f(x), torch.compile(f)
+    for _ in range(3):
+        assert str(compiled(x)) == str(expected)
+    assert str(torch.compile(nn.Flatten(0))(x)) == str(x.view(-1))
+
+
+def test_a_compiled_function_writes_to_what_views_are_of():
+    base = torch.zeros(2, 3)
+    row = base[1]
+
+    @torch.compile
+    def written(x):
+        x[0] += 5
+        return x.sum()
+
+    assert [written(row).item() for _ in range(2)] == [5, 10] and base.tolist() == [[0, 0, 0], [10, 0, 0]]
+    assert written(torch.ones(3)).item() == 8 and row.tolist() == [10, 0, 0]
+
+
+def test_a_compiled_function_sees_that_what_it_is_given_shares_memory():
+    a, b, w = torch.zeros(3), torch.zeros(3), nn.Parameter(torch.ones(3))
+
+    @torch.compile
+    def both(x, y):
+        x.add_(1)
+        return y.sum()
+
+    assert both(torch.zeros(2), torch.ones(2)).item() == 2
+    assert [both(a[:2], a[1:]).item() for _ in range(2)] == [1, 2] and a.tolist() == [2, 2, 0]
+    assert both(torch.zeros(2), torch.ones(2)).item() == 2
+
+    @torch.compile
+    def captured(y):
+        b.add_(1)
+        with torch.no_grad():
+            w.sub_(1)
+        return y.sum()
+
+    assert [captured(y).item() for y in (torch.ones(2), b[:2], w.data, w.detach(), b[1:])] == [2, 4, -6, -9, 10]
+
+
+def test_backward_adds_to_the_tensor_that_is_the_gradient():
+    flat = torch.zeros(4)
+    w = nn.Parameter(torch.ones(2, 2))
+    w.grad = flat.view(2, 2)
+    for step in ((lambda: (w * 3).sum().backward()), torch.compile(lambda: (w * 3).sum().backward())):
+        held, before = w.grad, flat.clone()
+        step()
+        step()
+        assert held is w.grad and flat.tolist() == (before + 6).tolist() == w.grad.view(-1).tolist()
+    torch.nn.utils.clip_grad_norm_([w], 1.0)
+    assert torch.allclose(flat, torch.full((4,), 0.5))
+    w.grad = None
+    step()
+    held = w.grad
+    step()
+    assert held is w.grad and held.tolist() == [[6, 6], [6, 6]]
+    h = w * 2
+    h.retain_grad()
+    h.sum().backward(retain_graph=True)
+    first = h.grad
+    h.sum().backward()
+    assert first.tolist() == [[1, 1], [1, 1]] and h.grad.tolist() == [[2, 2], [2, 2]]  # of what is no leaf, a new one
+
+
+def test_a_gradient_is_one_like_its_tensor():
+    w = torch.ones(2, requires_grad=True)
+    given = torch.zeros(2)
+    w.grad = given
+    assert w.grad is given
+    for wrong in (w, torch.zeros(3), torch.zeros(2, dtype=torch.float64), 3.0):
+        with pytest.raises(RuntimeError, match="its gradient is one like it"):
+            w.grad = wrong
+    assert w.grad is given

@@ -155,6 +155,9 @@ def main() -> None:
     parser.add_argument("--with", dest="side", choices=["adjoint", "torch"])
     parser.add_argument("--show", action="store_true", help="print what the programs print")
     options = parser.parse_args()
+    for name in options.only or ():
+        if name not in PROGRAMS:
+            parser.error(f"no program {name!r}; there are {', '.join(PROGRAMS)}")
     print("| program | adjoint.torch | PyTorch | ratio |\n|---|---|---|---|")
     for name in options.only or PROGRAMS:
         found: list[float | None] = []

@@ -233,8 +233,13 @@ def _add_up(node: Node, u: Node, leaves: list[Node], create_graph: bool, at_once
             variable.grad = wrap(g)
         else:
             with mode(grad=create_graph):
-                total = g if variable.grad is None else elementwise.add(variable.grad.node, g)
-                variable.grad = wrap(gathered(total) if variable.sparse else total)
+                before = variable.grad
+                total = g if before is None else elementwise.add(before.node, g)
+                total = gathered(total) if variable.sparse else total
+            if before is None or create_graph or not before._added_to or x.op is IDENTITY:  # which is no leaf
+                variable.grad = wrap(total)
+            else:
+                before.node = total
         if variable.hooks is not None:
             _accumulated(variable)
     hooked_leaves = [x for x, _ in pairs if x.attributes.hooks is not None]

@@ -16,7 +16,7 @@ from adjoint.tensors.pending import count_pending
 if TYPE_CHECKING:
     from adjoint.tensors.tensor import Number, Tensor
 
-__all__ = ["Named", "Shape", "own", "recorded", "tensors_are", "variable_of", "wrap"]
+__all__ = ["Named", "Shape", "own", "owner_of", "recorded", "tensors_are", "variable_of", "wrap"]
 
 Shape = tuple[int, ...]
 T = TypeVar("T")
@@ -41,6 +41,10 @@ class Named:
 
     node: Node
     bare_node: Any  # the slot of `node`, also while a function is traced that reads and binds `node`
+    # whether `backward()` adds to this tensor where it is a `.grad`, as PyTorch does, and doesn't put another one there
+    _added_to = False
+    # the tensor whose memory this one is a part of: PyTorch's interface has such tensors, which find their node there
+    _base: Any = None
 
     @property
     def shape(self) -> Shape:
@@ -109,6 +113,14 @@ def variable_of(node: Node) -> Variable | None:
         variable: Variable | None = node.attributes
         return variable
     return variable_of(node.inputs[0]) if node.op is CUSTOM and hooks_of(node) is not None else None
+
+
+def owner_of(x: Any) -> Any:
+    """The tensor whose memory a tensor is, or is a part of."""
+    while x._base is not None:
+        _ = x.node  # which looks whether another tensor has the memory by now
+        x = x._base
+    return x
 
 
 def own(node: Node, variable: Variable) -> None:

@@ -14,7 +14,7 @@ from adjoint.plan.canonical import ValueNeededError
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
 
-from ._names import FUNCTIONS, METHODS, function, like, method, refuse
+from ._names import FUNCTIONS, METHODS, function, like, method, recorded_at_user, refuse
 from ._operators import one_dtype
 from ._reductions import lifted
 from ._tensor import Core
@@ -382,6 +382,29 @@ _written_into(
 def copy_(self: Any, other: Any, non_blocking: bool = False) -> Any:
     """New values, in place."""
     return self._replace(other, "copy_")
+
+
+def _elementwise_python(name: str, count: int) -> None:
+    """The in-place method that calls a function of Python for each element, of `count` more tensors beside."""
+
+    def in_place(self: Any, *given: Any) -> Any:
+        *others, callable = given
+        if len(others) != count:
+            raise TypeError(f"{name}: expected {count} tensors and a function, got {len(given)} arguments{at_user()}")
+        if any([x.requires_grad for x in (self, *others)]):
+            raise RuntimeError(
+                f"{name}: Python's functions have no derivative here; use x.detach().{name}(...){at_user()}"
+            )
+        rows = [np.broadcast_to(np.asarray(x.tolist()), self.shape).ravel().tolist() for x in (self, *others)]
+        values = [callable(*row) for row in zip(*rows, strict=True)]
+        made = FUNCTIONS["tensor"](np.reshape(values, tuple(self.shape)).tolist(), dtype=self.dtype)
+        return self._replace(made, name)
+
+    METHODS[name] = recorded_at_user(in_place)
+
+
+for _name, _count in {"apply_": 0, "map_": 1, "map2_": 2}.items():
+    _elementwise_python(_name, _count)
 
 
 @method("fill_")

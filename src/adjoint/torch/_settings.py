@@ -271,6 +271,11 @@ def fork_rng(devices: Any = (), enabled: bool = True) -> Iterator[None]:
     default_generator.set_state(state)
 
 
+def set_rng_state(new_state: Any) -> None:
+    """Put the default generator back into a state that `get_rng_state` gave."""
+    default_generator.set_state(new_state)
+
+
 class finfo:
     """Limits of a floating dtype."""
 
@@ -300,7 +305,7 @@ SETTINGS: dict[str, Any] = {
     "get_num_threads": threads.get_num_threads, "set_num_interop_threads": lambda num: None,
     "set_flush_denormal": lambda mode: False, "seed": default_generator.seed, "initial_seed": default_generator.initial_seed,
     "get_rng_state": default_generator.get_state,
-    "set_rng_state": lambda new_state: default_generator.set_state(new_state) and None,
+    "set_rng_state": set_rng_state,
     "finfo": finfo, "iinfo": iinfo,
     "is_inference_mode_enabled": lambda: False, "autocast": autocast, "is_autocast_enabled": never,
     **TYPES,
@@ -325,7 +330,7 @@ SETTINGS: dict[str, Any] = {
     "onnx": Namespace("torch.onnx", export=_refuse_export, is_in_onnx_export=never),
     "random": Namespace("torch.random", manual_seed=default_generator.manual_seed, fork_rng=fork_rng, seed=default_generator.seed,
                          initial_seed=default_generator.initial_seed, get_rng_state=default_generator.get_state,
-                         set_rng_state=lambda new_state: default_generator.set_state(new_state) and None),
+                         set_rng_state=set_rng_state),
     "version": SimpleNamespace(cuda=None, hip=None, git_version="", __version__="2.13.0"),
     "jit": Namespace("torch.jit", script=lambda f, *a, **k: f, ignore=lambda f, *a, **k: f, export=lambda f: f, unused=lambda f: f),  # noqa: E501
 }  # fmt: skip

@@ -103,7 +103,15 @@ class Tensor(Core):
         node = self.node
         variable = node.attributes if node.op is VERSION or node.op is LEAF else variable_of(node)
         if value is not None:
+            if value is self or not isinstance(value, Core) or value.node.type is not node.type:
+                kind = value.node.type if isinstance(value, Core) else type(value).__name__
+                given = "itself" if value is self else str(kind)
+                raise RuntimeError(
+                    f"grad: a tensor of {node.type!r} was given {given}; its gradient is one like it{at_user()}"
+                )
             Core.grad.fset(self, value)  # type: ignore[attr-defined]
+            if isinstance(value, Tensor):
+                variable.grad = value  # type: ignore[union-attr]  # the tensor itself, to which others may write
         elif variable is not None:
             variable.grad = None
 
@@ -295,7 +303,7 @@ class Tensor(Core):
         """An array of the tensor's shape and strides, counted in elements. It is never read: it stands for the memory."""
         return turned_layout(self, turns(self)) if turns(self) else memory(self.node.type.shape)
 
-    _base: Tensor | None = None
+    _added_to = True
 
     is_cuda = is_xpu = is_mps = is_meta = is_sparse = is_sparse_csr = is_quantized = is_mkldnn = is_nested = False
     is_cpu = True

@@ -18,6 +18,7 @@ from adjoint.shapes import resolve_reshape
 from adjoint.tensors import functions as core
 from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.located import MISTAKES, at_user, explained, user_frame
+from adjoint.tensors.named import owner_of
 from adjoint.tensors.pending import force_selection
 
 from ._elementwise import made
@@ -428,10 +429,7 @@ METHODS["unfold"] = _unfold
 @as_named()
 def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """Elements at given steps of the memory, as a view."""
-    root: Any = input
-    while root._base is not None:
-        root = root._base
-    flat = root.reshape(-1)
+    flat: Any = owner_of(input).reshape(-1)
     places = np.lib.stride_tricks.as_strided(np.arange(flat.shape[0])[storage_offset or 0 :], tuple(size), tuple(s * 8 for s in stride))  # fmt: skip  # noqa: E501
     top = (storage_offset or 0) + builtins.sum((n - 1) * s for n, s in zip(size, stride, strict=True))
     if top >= flat.shape[0]:

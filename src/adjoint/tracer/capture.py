@@ -188,6 +188,11 @@ class Trace:
         node: Node = named_node(tensor) if name is None else name.node
         return node
 
+    def named_last(self, tensor: Tensor) -> Node:
+        """What a tensor that is no name of this trace's names when the function has returned."""
+        node: Node = named_node(tensor) if tensor._base is None else self._watched(lambda: tensor.node)
+        return node
+
     def bind(self, tensor: Tensor, node: Node) -> None:
         """Let the tensor name a node from this point of the function on."""
         before = getattr(tensor, "bare_node", None)  # None: it names nothing yet, and the function makes it
@@ -219,8 +224,10 @@ class Trace:
             _, real = self.argument_variables.get(id(variable), (None, variable))
             tensor = GRAD.__get__(real)
             if tensor is not None:
-                entry.given = placeholder(NODE.__get__(tensor).type, f"a gradient that {self.function} reads", False)
+                entry.given = placeholder(tensor.node.type, f"a gradient that {self.function} reads", False)
                 entry.found = entry.current = wrap(entry.given)
+                kinds: Any = type(tensor).__mro__
+                entry.found.__class__ = next(k for k in kinds if k._base is None)  # the kind that a view is of
         return entry.current
 
     def bind_gradient(self, variable: Variable, value: Tensor | None) -> None:

@@ -20,7 +20,7 @@ from adjoint.graph import Node, Variable, get_mode, substitute, topological
 from adjoint.primitives.core import DETACH, FULL, LEAF, VERSION, WATCHED, full, leaf, version
 from adjoint.tensors.conversion import array_node
 from adjoint.tensors.located import at_user
-from adjoint.tensors.named import wrap
+from adjoint.tensors.named import owner_of, wrap
 from adjoint.tensors.pending import force, force_array
 from adjoint.tensors.tensor import Tensor
 from adjoint.tracer.calls import Call
@@ -34,7 +34,7 @@ __all__ = ["Compiled", "RowPlaces"]
 # shape is called a few times in each: Python takes 0.1 ms to compile the lines for one name, which save 1 µs in each call.
 NAMES_A_CALL = 20
 MUTABLE = (np.ndarray, set, bytearray, deque, array)  # what a function makes of these, each call gives anew
-CLASH = "an argument is also something that the function finds by itself"
+CLASH = "an argument, or a gradient, is or shares memory with something else that the function changes"
 
 _exhaust: Callable[[Iterable[Any]], Any] = partial(deque, maxlen=0)  # takes all that an iterator gives, in C
 
@@ -89,11 +89,11 @@ class Compiled:
     def _root(self, node: Node) -> int:
         return self.roots.setdefault(node, len(self.roots))
 
-    def _gradient_place(self, g: Gradient) -> int | RowPlaces | None:
+    def _gradient_place(self, trace: Trace, g: Gradient) -> int | RowPlaces | None:
         """Where a gradient is among the results. Of one that is known by its rows these are, and it is made when asked for."""
         if g.current is None:
             return None
-        node = NODE.__get__(g.current)
+        node = trace.named_last(g.current)
         known = rows_of(node) if g.variable.sparse else None
         return (
             self._root(node)
@@ -116,9 +116,9 @@ class Compiled:
                 kind = "number" if type(x) is Unknown else "copy" if own else "constant"
                 self.outputs.append((kind, self._want(x) if type(x) is Unknown else copy(x) if own else x))
                 continue
-            name = trace.name_of(x)
+            name = None if x._base is not None else trace.name_of(x)
             if name is None or name.is_array:
-                node = NODE.__get__(x) if name is None else name.node
+                node = trace.named_last(x) if name is None else name.node
                 self.tracked = self.tracked or node.tracked
                 self.outputs.append(("value", self._root(node)))
             else:
@@ -138,7 +138,7 @@ class Compiled:
             if g.changed is not None:
                 self.changed.append((g.variable, g.position, self._root(g.changed)))
             if g.replaced:
-                self.gradients.append((g.variable, g.position, self._gradient_place(g)))
+                self.gradients.append((g.variable, g.position, self._gradient_place(trace, g)))
         self.written: list[tuple[Cell, int]] = []
         self.drawn: list[tuple[Cell, int, int]] = []  # which the call has before it computes; also where each was read
         for position, cell in enumerate(trace.cells.values()):
@@ -200,6 +200,8 @@ class Compiled:
         for owner, position, expected in self.looked:
             variable = owner if position is None else leaves[position].node.attributes
             found = variable.grad
+            if found is not None and found._base is not None:
+                return CLASH
             if (found is None) is not (expected is None) or (found is not None and found.node.type is not expected):
                 return f"whether {variable.name or 'a variable'} has a gradient"
         if self.changing and call.tensors and not self._distinct(call):
@@ -234,6 +236,11 @@ class Compiled:
         tensors = [call.leaves[k] for k in call.tensors.values()]
         if not self.captured.isdisjoint(call.tensors):
             return False
+        below = {id(owner_of(x)) for x in tensors if x._base is not None}
+        if below:
+            rebound = [x if position is None else call.leaves[position] for x, position, _, _ in self.rebound]
+            if not below.isdisjoint([id(owner_of(x)) for x in rebound]):
+                return False
         variables = [id(x.node.attributes) for x in tensors if x.node.tracked and x.node.op in (LEAF, VERSION)]
         return len(set(variables)) == len(variables) and self.variables.isdisjoint(variables)
 

@@ -11,16 +11,19 @@ from adjoint.tensors.conversion import as_node
 from adjoint.tensors.gradients import with_hooks
 from adjoint.tensors.located import at_user, recording_at_user
 from adjoint.transforms.custom import Function as CoreFunction
-from adjoint.transforms.modes import enable_grad, no_grad
 
 from .._missing import getter
 from .._names import FUNCTIONS, refuse
 from .._parts import comes_from
+from .._settings import enable_grad, inference_mode, no_grad, set_grad_enabled
 from .._tensor import Core, Tensor, as_torch
 from . import functional
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 
-__all__ = ["GradcheckError", "backward", "enable_grad", "functional", "grad", "gradcheck", "gradgradcheck", "no_grad"]
+__all__ = [
+    "GradcheckError", "backward", "enable_grad", "functional", "grad", "gradcheck", "gradgradcheck", "inference_mode", "no_grad",
+    "set_grad_enabled",
+]  # fmt: skip
 
 
 def _listed(x: Any) -> list[Any]:
