@@ -36,7 +36,7 @@ ARRAY_API_TESTS ?= build/array-api-tests
 ARRAY_API_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick test-all test-distributed test-oracle test-array-api test-browser lint format docs docs-check bench pool wheel clean
+.PHONY: help demo test quick test-all test-distributed test-oracle test-array-api test-browser lint format docs docs-check bench native wheel clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -102,14 +102,16 @@ test-distributed: $(DISTRIBUTED_VENV)/.installed-distributed
 bench: $(ORACLE_VENV)/.installed-bench
 	$(ORACLE_VENV)/bin/python -m benchmarks $(ARGUMENTS)
 
-# The pool's code as LLVM text, after a change of pool.c. CLANG="python -m ziglang cc" is one that pip installs.
+# Code in C as LLVM text, after a change of it. CLANG="python -m ziglang cc" is one that pip installs.
 CLANG ?= clang
-pool:
+native:
 	mkdir -p build
-	$(CLANG) -target x86_64-linux-musl -std=c11 -O1 -g0 -Wall -fno-unroll-loops -fno-vectorize -fno-slp-vectorize \
-		-S -emit-llvm -o build/pool.ll src/adjoint/runtime/pool.c
-	$(PYTHON) tools/pool_text.py < build/pool.ll > build/pool.kept.ll
-	mv build/pool.kept.ll src/adjoint/runtime/pool.ll
+	for name in native recording; do \
+		$(CLANG) -target x86_64-linux-musl -std=c11 -O1 -g0 -Wall -ffreestanding -fno-unroll-loops -fno-vectorize -fno-slp-vectorize \
+			-fno-stack-protector -S -emit-llvm -o build/$$name.ll src/adjoint/runtime/$$name.c && \
+		$(PYTHON) tools/native_text.py src/adjoint/runtime/$$name.c < build/$$name.ll > build/$$name.kept.ll && \
+		mv build/$$name.kept.ll src/adjoint/runtime/$$name.ll || exit 1; \
+	done
 
 wheel: $(VENV)/bin/python
 	rm -rf dist

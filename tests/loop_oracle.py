@@ -10,9 +10,9 @@ from adjoint.compiler.excerpts import key_of
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Host, Nest
 from adjoint.compiler.loops import matmul_tiles
-from adjoint.compiler.loops.interpret import Pointer, Run
 from adjoint.compiler.tables import FAILURE, FirstCheck, Function, Shared, Start
 from adjoint.compiler.units import Written, write_unit
+from loop_interpreter import Pointer, Run
 
 
 class NotLoops(Exception):

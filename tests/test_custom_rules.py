@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -402,3 +403,44 @@ def test_rules_within_what_is_recorded_once(around: str) -> None:
             equal(ad.grad(ad.grad(whole))(x), second)
             equal(ad.jvp(ad.grad(whole), (x,), (double(1.0),))[1], second)
             equal(ad.vmap(ad.grad(whole))(ad.stack([x, x])), np.array([first, first]))
+
+
+def test_arguments_without_derivatives_come_first() -> None:
+    """As JAX has `nondiff_argnums`."""
+
+    @functools.partial(ad.custom_vjp, nondiff_argnums=(2, 0))
+    def applied(f: Any, x: Any, n: int, y: Any = 1.0) -> Any:
+        return f(x) * n + y
+
+    def backward(f: Any, n: int, x: Any, g: Any) -> Any:
+        assert f is ad.sin and n == 3
+        return 10 * g * n * ad.cos(x), 100 * g
+
+    applied.def_vjp(lambda f, x, n, y: (applied(f, x, n, y), x), backward)
+    x, slope = double(0.5), 30 * np.cos(0.5)
+    for whole in (
+        lambda x, y: applied(ad.sin, x, 3, y),
+        lambda x, y: applied(ad.sin, x, y=y, n=3),
+        lambda x, y: applied(n=3, f=ad.sin, x=x, y=y),
+    ):
+        equal(whole(x, 2.0), 3 * np.sin(0.5) + 2)
+        for found in (ad.grad(whole, (0, 1)), ad.jit(ad.grad(whole, (0, 1)))):
+            equal(found(x, double(2.0))[0], slope)
+            equal(found(x, double(2.0))[1], 100)
+        equal(ad.jvp(lambda x, g=whole: g(x, 2.0), (x,), (double(1.0),))[1], slope)
+        equal(ad.grad(ad.grad(whole))(x, 2.0), -30 * np.sin(0.5))
+        equal(ad.vmap(ad.grad(lambda x, g=whole: g(x, 2.0)))(ad.stack([x, x])), [slope, slope])
+    equal(applied(ad.sin, x, 3), 3 * np.sin(0.5) + 1)
+
+    @ad.custom_jvp(nondiff_argnums=1)
+    def power(x: Any, n: int = 2) -> Any:
+        return x**n
+
+    power.def_jvp(lambda n, primals, tangents: (power(primals[0], n), 7 * n * tangents[0]))
+    assert (ad.grad(power)(3.0).item(), ad.grad(lambda x: power(x, n=5))(3.0).item()) == (14.0, 35.0)
+    with pytest.raises(TypeError, match="nondiff_argnums holds a tracked tensor"):
+        ad.grad(lambda n: power(x, n))(2.0)
+    with pytest.raises(TypeError, match=r"<lambda>: nondiff_argnums \(4,\) of 1 positional"):
+        ad.custom_jvp(lambda x: x, nondiff_argnums=4)(x)
+    with pytest.raises(ValueError, match="positions of arguments"):
+        ad.custom_vjp(ad.sin, nondiff_argnums=-1)

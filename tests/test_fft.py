@@ -134,6 +134,38 @@ def test_numpys_names_record() -> None:
                 np.testing.assert_allclose(found.numpy(), function(one.numpy(), other.numpy(), mode), atol=1e-14)
 
 
+@pytest.mark.parametrize("sizes", [(6, 3), (1, 1), (3, 6), (500, 20), (5000, 20), (90, 40), (40, 90)])
+def test_what_is_not_finite_stays_where_it_is(sizes: tuple[int, int]) -> None:
+    rng = np.random.default_rng(0)
+    for special in ("neither", "first", "second"):
+        a, v = (rng.normal(size=n).round(1) for n in sizes)
+        hurt = {"neither": [], "first": [a], "second": [v]}[special]
+        for x in hurt:
+            x[len(x) // 3] = np.nan
+            if min(sizes) <= 32:
+                x[0] = np.inf
+        with np.errstate(invalid="ignore"):
+            for function in (np.convolve, np.correlate):
+                for mode in ("full", "same", "valid"):
+                    expected = function(a, v, mode)
+                    assert bool(hurt) != bool(np.isfinite(expected).all())
+                    for f in (function, ad.jit(function)):
+                        np.testing.assert_allclose(f(ad.tensor(a), ad.tensor(v), mode).numpy(), expected, atol=1e-12)
+                    np.testing.assert_allclose(function(ad.variable(a), v, mode).numpy(), expected, atol=1e-12)
+    ad.check_grads(lambda a, v: np.convolve(a, v, "same"), [normal(n) for n in sizes], order=2)
+
+
+@pytest.mark.parametrize("small", [(2, 3), (5, 7), (8, 9)])
+def test_infinities_in_a_convolution_of_images(small: tuple[int, int]) -> None:
+    a, b = normal(9, 10), normal(*small, seed=1)
+    b[0, -1], a[2, 2] = np.inf, np.nan
+    expected = np.zeros((8 + small[0], 9 + small[1]))
+    for i, j in np.ndindex(small):
+        expected[i : i + 9, j : j + 10] += a * b[i, j]
+    assert np.isnan(expected).any() and np.isinf(expected).any() and np.isfinite(expected).any()
+    np.testing.assert_allclose(ad.fft.convolve(a, b, method="direct").numpy(), expected)
+
+
 def poisson(right: ad.Tensor) -> ad.Tensor:
     """The periodic solution of Δu = right on a square of length 2π, without its mean."""
     n = right.shape[0]

@@ -218,3 +218,16 @@ def test_integers_without_a_common_dtype_are_as_they_were() -> None:
     assert ad.where(x > 4, half, 0.5).dtype is ad.float16
     updated = ad.scatter_add(x, ad.tensor([0, 0]), x[:2], axis=0)
     assert updated.tolist() == [15, 9, 5]
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_unique_elements_with_nan_among_them(name: str) -> None:
+    x = ad.tensor([2.0, np.nan, -1.0, np.inf, 0.5, np.nan, 2.0, -np.inf], dtype=name)
+    wide = x.astype("float32").numpy()
+    for ours, theirs in zip(ad.unique_all(x), np.unique_all(wide), strict=True):
+        np.testing.assert_array_equal(exact(ours), theirs)
+    for ours, theirs in zip(np.unique(x, return_counts=True), np.unique(wide, return_counts=True), strict=True):
+        np.testing.assert_array_equal(exact(ours), theirs)
+    assert np.unique(x).dtype == name
+    other = ad.tensor([np.inf, np.nan, 7.0, 2.0], dtype=name)
+    np.testing.assert_array_equal(exact(np.intersect1d(x, other)), np.intersect1d(wide, exact(other)))

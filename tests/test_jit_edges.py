@@ -167,6 +167,44 @@ def test_static_arguments_are_compared_by_content():
             ad.jit(lambda x, s: x, static_argnums=wrong)
 
 
+def test_static_arguments_by_name():
+    def scaled(x, n, *, table=(1.0,), **more):
+        assert type(n) is float and type(table[0]) is float and type(more.get("s", 0.0)) is float
+        return x * n * table[0] + more.get("s", 0.0)
+
+    for f in (
+        ad.jit(scaled, static_argnames=("n", "table", "s")),
+        ad.jit(static_argnums=1, static_argnames=["table", "s"])(scaled),
+    ):
+        assert f(X, 2.0).tolist() == f(X, n=2.0).tolist() == f(n=2.0, x=X).tolist() == [2, 4]
+        table = [3.0]
+        assert f(X, 1.0, table=table).tolist() == [3, 6]
+        table[0] = 5.0
+        assert f(X, 1.0, table=table).tolist() == [5, 10]
+        count = len(f.traces)
+        assert f(X, 1.0, table=[5.0]).tolist() == [5, 10] and len(f.traces) == count
+        assert f(X, 1.0, s=2.0).tolist() == [3, 4] and f(X, 1.0, s=4.0).tolist() == [5, 6]
+        assert f(np.array([1.0, 2.0]), n=2.0).tolist() == ad.vmap(lambda _, g=f: g(X, n=2.0))(X)[0].tolist() == [2, 4]
+    again = copy.deepcopy(ad.jit(scaled, static_argnames="n"))
+    assert again(X, 2.0).tolist() == [2, 4]
+    for wrong in ("k", ("n", "k"), 1, None):
+        with pytest.raises(ValueError, match="static_argnames are names of arguments, here x, n"):
+            ad.jit(lambda x, n: x, static_argnames=wrong)
+
+    class Scale:
+        def __init__(self):
+            self.k = 2.0
+
+        @ad.jit(static_argnames="n")
+        def by(self, x, n):
+            assert type(n) is float
+            return x * n * self.k
+
+    scale = Scale()
+    assert scale.by(X, 3.0).tolist() == scale.by(X, n=3.0).tolist() == [6, 12]
+    assert ad.jit(Scale().by, static_argnames="n")(X, n=1.0).tolist() == [2, 4]
+
+
 def test_containers_whose_contents_would_not_be_seen():
     f = ad.jit(lambda d: d["x"] * 2)
     d = OrderedDict(x=ad.tensor(1.0))

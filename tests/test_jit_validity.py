@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cProfile
 import gc
+import importlib
 import logging
 import sys
 import threading
@@ -710,3 +711,43 @@ def test_another_tensor_in_a_buffers_place_is_told_what_to_write():
     for write in (in_place, by_data):
         f = ad.jit(Scaled(write))
         assert [f(ad.ones(2)).tolist()[0] for _ in range(3)] == [1.5, 2.25, 3.375]
+
+
+def test_an_attribute_that_hides_that_of_the_class_of_a_class() -> None:
+    class Kinds(type):
+        rate = 2.0
+
+    class Base(metaclass=Kinds):
+        pass
+
+    class Model(Base):
+        pass
+
+    def f(x: ad.Tensor) -> ad.Tensor:
+        return x * Model.rate  # type: ignore[attr-defined]
+
+    jitted, x = ad.jit(f), ad.tensor([1.0, 2.0])
+    for owner, rate in ((None, 2.0), (Kinds, 3.0), (Base, 4.0), (Model, 5.0)):
+        if owner is not None:
+            owner.rate = rate  # type: ignore[attr-defined]
+        assert jitted(x).tolist() == [rate, 2 * rate]
+    for owner, rate in ((Model, 4.0), (Base, 3.0)):
+        del owner.rate  # type: ignore[attr-defined]
+        assert jitted(x).tolist() == [rate, 2 * rate]
+
+
+def test_modules_that_a_function_looks_up_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = types.ModuleType("settings_by_name")
+    monkeypatch.setitem(sys.modules, "settings_by_name", settings)
+    name = "settings_by_name"
+    for f in (
+        lambda x: x * importlib.import_module("settings_by_name").rate,
+        lambda x: x * importlib.import_module("settings_" + "by_name").rates["first"],
+        lambda x: x * __import__("settings_by_name").rate,
+        lambda x: x * sys.modules[name].double(0.5 * sys.modules[name].rate),
+    ):
+        settings.rate, settings.rates, settings.double = 2.0, {"first": 2.0}, lambda v: 2 * v  # type: ignore[attr-defined]
+        jitted, x = ad.jit(f), ad.tensor([1.0, 2.0])
+        assert jitted(x).tolist() == jitted(x).tolist() == [2, 4]
+        settings.rate = settings.rates["first"] = 3.0  # type: ignore[attr-defined]
+        assert jitted(x).tolist() == jitted(x).tolist() == [3, 6]

@@ -189,3 +189,56 @@ def test_units_arent_lost():
         ad.exp(length)
     slope = ad.grad(lambda x: ((x * u.m) ** 2).to("cm^2").magnitude)(3.0)
     assert slope.item() == pytest.approx(60000.0)
+
+
+OUTLIERS = VALUES.copy()
+OUTLIERS[[3, 11, 25]] += [3.0, -2.0, 4.0]
+EXACTLY = {"xtol": 1e-14, "ftol": 1e-14, "gtol": 1e-14}
+
+
+@pytest.mark.parametrize("method", ["levenberg-marquardt", "gauss-newton"])
+@pytest.mark.parametrize("scale", [0.1, 1.0])
+@pytest.mark.parametrize("loss", ["linear", "soft_l1", "huber", "cauchy", "arctan"])
+def test_losses_are_scipys(loss, scale, method):
+    start = np.array([2.0, 1.0, 0.3])
+
+    def fit(y):
+        return ad.least_squares(lambda p: decay(TIMES, *p) - y, start, loss=loss, f_scale=scale, method=method)
+
+    ours = fit(OUTLIERS)
+    theirs = optimize.least_squares(
+        lambda p: decay_numpy(TIMES, *p) - OUTLIERS, start, loss=loss, f_scale=scale, **EXACTLY
+    )
+    assert ours.success.item()
+    np.testing.assert_allclose(ours.x.numpy(), theirs.x, rtol=1e-6)
+    np.testing.assert_allclose(ours.cost.item(), 2 * theirs.cost, rtol=1e-9)
+    np.testing.assert_allclose(ours.fun.numpy(), theirs.fun, atol=1e-6)
+    spread = np.linalg.inv(theirs.jac.T @ theirs.jac) * 2 * theirs.cost / 27
+    np.testing.assert_allclose(ours.covariance.numpy(), spread, rtol=1e-4, atol=1e-9)
+    moved = np.zeros(30)
+    moved[5] = 1e-3
+    difference = (fit(OUTLIERS + moved).x - fit(OUTLIERS - moved).x) / 2e-3
+    slopes = ad.jacobian(lambda y: fit(y).x)(ad.tensor(OUTLIERS))[:, 5]
+    np.testing.assert_allclose(slopes.numpy(), difference.numpy(), rtol=1e-3, atol=1e-6)
+
+
+def test_a_loss_of_ones_own():
+    def fit(loss, **options):
+        return ad.least_squares(lambda p: decay(TIMES, *p) - OUTLIERS, [2.0, 1.0, 0.3], loss=loss, **options)
+
+    expected = [v.item() for v in fit("cauchy").x]
+    as_scipys = lambda z: ad.stack([ad.log1p(z), 1 / (1 + z), -1 / (1 + z) ** 2])  # noqa: E731
+    for found in (fit(ad.log1p), fit(as_scipys), fit("cauchy", products=True)):
+        np.testing.assert_allclose([v.item() for v in found.x], expected, rtol=1e-7)
+    with pytest.raises(ValueError, match=r"loss is one of 'linear'.*or a function, got a str 'square'"):
+        fit("square")
+    with pytest.raises(ValueError, match=r"loss\(z\) gives an array like z, \(30,\)"):
+        fit(lambda z: z.sum())
+
+
+def test_a_curve_beside_outliers():
+    given = {"loss": "soft_l1", "f_scale": 0.2, "sigma": SPREAD}
+    ours = ad.curve_fit(decay, TIMES, OUTLIERS, [1.0, 1.0, 1.0], **given)
+    theirs = optimize.curve_fit(decay_numpy, TIMES, OUTLIERS, [1.0, 1.0, 1.0], method="trf", **given, **EXACTLY)
+    np.testing.assert_allclose(ours[0].numpy(), theirs[0], rtol=1e-6)
+    np.testing.assert_allclose(ours[1].numpy(), theirs[1], rtol=1e-4)

@@ -21,8 +21,6 @@ from adjoint.compiler.excerpts import key_of
 from adjoint.compiler.fuse.kinds import Host, Matrices, Move, Nest, Product, Window
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Emitter, Value
-from adjoint.compiler.loops.check import check
-from adjoint.compiler.loops.interpret import Pointer, Run
 from adjoint.compiler.loops.text import functions_text
 from adjoint.compiler.targets.llvm import source_of
 from adjoint.compiler.targets.target import TUNING, Tuning, tuned
@@ -32,6 +30,8 @@ from adjoint.execution.numpy_programs import Streaming
 from adjoint.nn import functional as F
 from adjoint.plan.text import Labels
 from adjoint.runtime import code, libraries, llvm
+from loop_check import check
+from loop_interpreter import Pointer, Run
 from loop_oracle import Oracle
 from test_native import normal, planned
 
@@ -432,8 +432,8 @@ KINDS: dict[str, tuple[Callable[[], list[ad.Tensor]], dict[str, Any], Any]] = {
     "numbers": (numbers, {}, Nest),
     "pieces": (gates, {}, Nest),
     "complex numbers": (complex_numbers, {}, Nest),
-    "matrices written out": (matrices, {"written_out": 10**6}, Matrices),
-    "matrices in loops": (matrices, {"written_out": 0}, Matrices),
+    "matrices written out": (matrices, {"most_unrolled": 10**6}, Matrices),
+    "matrices in loops": (matrices, {"most_unrolled": 0}, Matrices),
     "matrices in chunks": (matrices, {"chunk": 1}, Matrices),
 }
 

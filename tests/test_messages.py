@@ -381,7 +381,6 @@ def test_a_power_with_a_modulus_names_the_method() -> None:
 
 
 def test_keywords_of_other_libraries_say_what_is_here():
-    says(lambda: ad.jit(ad.sin, static_argnames="n"), TypeError, "static_argnums")
     says(lambda: ad.jit(donate_argnums=0), TypeError, "used again by itself")
     says(lambda: ad.vmap(ad.sin, axis_name="i"), TypeError, "vmap: there is no argument 'axis_name'")
     solvers = {

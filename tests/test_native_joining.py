@@ -153,3 +153,13 @@ def test_pieces_keep_the_zeros_of_sums() -> None:
     for _ in range(2):
         (found,) = again(x.numpy())
         assert found.numpy().tobytes() == expected.tobytes()
+
+
+def test_tiles_of_a_long_sum_fetch_what_the_next_block_reads() -> None:
+    """Of the matrix with more columns, which isn't packed, whichever comes first."""
+    a, b = [ad.variable(normal(2304, n, dtype="float32"), name=name) for name, n in (("a", 96), ("b", 32))]
+    for y in (a.mT @ b, b.mT @ a):
+        agree(y, tolerance=1e-3)
+        text = ad.execution.explain(ad.function([a, b], [y]), stage="loops")
+        assert len(re.findall(r"list[13]:\n +1 \d+ \d+ a 1 ", text)) == 2
+        assert text.count("(lo · 1024 + (i + 256)) · 96, true)") == 2

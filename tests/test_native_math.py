@@ -13,9 +13,9 @@ import adjoint as ad
 from adjoint.compiler.loops import inverse_math, power_math, special_math, vector_math
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Emitter
-from adjoint.compiler.loops.check import check
 from adjoint.compiler.targets.llvm import source_of
 from adjoint.runtime import code, libraries, llvm
+from loop_check import check
 
 pytest.importorskip("llvmlite")
 mpmath = pytest.importorskip("mpmath")

@@ -217,6 +217,16 @@ def test_the_more_rows_the_larger_a_matrix_our_kernels_multiply_by(turned: bool)
         close(found[0], a.astype("float64") @ b, "float32")
 
 
+@pytest.mark.skipif(not matmul_tiles.available(), reason="a processor without fused multiplication")
+def test_few_rows_are_one_range_unless_what_they_read_is_packed_for_all() -> None:
+    a, b = ad.tensor(normal(32, 128, dtype="float32")), normal(128, 512, dtype="float32", seed=1)
+    for given, rows in ((ad.tensor(b), 32), (ad.tensor(np.ascontiguousarray(b.T)).mT, 18)):
+        fusion, found = computed(a @ given)
+        (product,) = products(fusion)
+        assert product.choice is not None and product.choice.rows == rows
+        close(found[0], a.numpy().astype("float64") @ b, "float32")
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("n", [1, 5, 6, 7, 48, 50, 131])
 def test_long_products(n: int, dtype: str) -> None:

@@ -318,7 +318,7 @@ def test_a_loop_without_end_is_interrupted() -> None:
     assert f(ad.tensor(3.0)).item() == 3.0
 
 
-# Branches of larger arrays: all are computed, and one selected ----------------------------------------------------------
+# Branches of larger arrays ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shape", [(300,), (20, 30)])
@@ -359,7 +359,7 @@ def test_a_branch_of_larger_arrays(step_by_step: list[int], shape: tuple[int, ..
     assert sum(step_by_step) <= 8
 
 
-def test_what_is_computed_and_not_selected_shows_nowhere() -> None:
+def test_what_is_not_chosen_shows_nowhere() -> None:
     x = ad.tensor(np.array([-1.0, 0.0, 2.0]))
     k = ad.tensor(0)
 

@@ -633,3 +633,24 @@ def test_complex_numbers_have_no_bounds() -> None:
     for low, high in ((0, 1), (None, 1.5), (ad.tensor([1j]), None)):
         with pytest.raises(TypeError, match="clip: complex numbers have no order"):
             ad.clip(ad.tensor([1 + 2j]), low, high)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "float32", "float64"])
+@pytest.mark.parametrize("function", [np.fmod, np.remainder, np.floor_divide])
+def test_remainders_at_the_ends_of_a_dtype(function: Any, dtype: str) -> None:
+    if dtype[0] == "f":
+        a, b = [-0.0, 0.0, 1.5, -1.5, np.inf, np.nan, -5e-324], [0.7, -0.7, np.inf, -np.inf, np.nan]
+    else:
+        ends = np.iinfo(dtype)
+        a, b = [ends.min, ends.max, 0, 1, 5, 7, ends.max - 6], [ends.max, ends.min or 9, 3, ends.max - 3]
+        a, b = (x if dtype[0] == "u" else [*x, -1, -7, 2] for x in (a, b))
+    a, b = (x.astype(dtype) for x in np.meshgrid(a, b))
+    with np.errstate(all="ignore"):
+        expected = function(a, b)
+    for f in (function, ad.jit(lambda a, b: function(a, b))):
+        found = f(ad.tensor(a), ad.tensor(b)).numpy()
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found, expected)
+        if dtype[0] == "f":
+            numbers = ~np.isnan(expected)
+            np.testing.assert_array_equal(np.signbit(found[numbers]), np.signbit(expected[numbers]))

@@ -12,10 +12,10 @@ pytest.importorskip("llvmlite")
 import adjoint as ad
 from adjoint.compiler.excerpts import key_of
 from adjoint.compiler.fuse.kinds import Host, Move, Nest
-from adjoint.compiler.loops.check import check
 from adjoint.compiler.units import write_unit
 from adjoint.execution.native.program import compile_nests
 from adjoint.execution.numpy_programs import Streaming
+from loop_check import check
 from loop_oracle import Oracle
 from support import some
 from test_native import planned

@@ -13,12 +13,77 @@ import adjoint as ad
 import random_graphs
 from adjoint.execution.remembered import OFTEN, PlanCache
 from adjoint.execution.tiers import tiers
-from adjoint.graph import Node, Variable
+from adjoint.graph import Node, Variable, topological
 from adjoint.plan.canonical import Canonical, canonicalize, reference_counts
 from adjoint.plan.recognised import recognizer
 from adjoint.primitives.core import marker, version
+from adjoint.runtime import llvm, recording
 
 evaluation = importlib.import_module("adjoint.execution.evaluate")
+A = np.arange(6.0).reshape(2, 3)
+
+
+@pytest.fixture(autouse=True, params=["native code", "Python"])
+def made_of(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What recognises is native code, or a function of Python's."""
+    if request.param == "Python":
+        monkeypatch.setattr(recording, "matcher", lambda *_: None)
+    elif llvm.binding() is None:
+        pytest.skip("there is no LLVM")
+
+
+def test_native_code_is_there() -> None:
+    """It recognises all graphs but those with integers that may be any."""
+    x = ad.tensor(A)
+    found = [recognizer(canonicalize([y.node])) for y in (x * 3.0, ad.tensor([1, 2]) * 3)]
+    native = [match is not None and type(match.match).__name__ == "builtin_function_or_method" for match in found]
+    assert native[0] == (recording.matcher.__name__ == "matcher") and not native[1]
+
+
+def test_what_attributes_raise_when_they_are_compared() -> None:
+    """Those that can't be compared are others; what else is raised goes on."""
+
+    class Odd:
+        def __init__(self, error: type[Exception] | None) -> None:
+            self.error = error
+
+        def __eq__(self, other: object) -> bool:
+            if self.error is not None:
+                raise self.error("not comparable")
+            return True
+
+        def __hash__(self) -> int:
+            return 1
+
+    def made(error: type[Exception] | None) -> Node:
+        node = ad.sin(ad.tensor(A)).node
+        node.attributes = Odd(error)
+        return node
+
+    found = recognizer(canonicalize([made(None)]))
+    assert found is not None and found.recognises(Canonical([made(None)], False))
+    assert not found.recognises(Canonical([made(ValueError)], False))
+    with pytest.raises(KeyError):
+        found.recognises(Canonical([made(KeyError)], False))
+
+
+def test_a_recogniser_leaks_nothing() -> None:
+    x, y = ad.variable(A), ad.tensor(A + 1.0)
+    loss = ad.sum(ad.tanh(x * y) * 3.5 + ad.reshape(y, (3, 2))[0, 1])
+    loss.backward()
+    found = recognizer(canonicalize([loss.node]))
+    other = ad.sum(ad.tanh(x * y) * 2.0)
+    assert found is not None
+    nodes = topological([loss.node, other.node])
+    before = reference_counts([*nodes, *[z.type for z in nodes], None])  # type: ignore[list-item]
+    for _ in range(1000):
+        assert found.recognises(Canonical([loss.node], False)) and not found.recognises(Canonical([other.node], False))
+        found.credit = 16
+    after = reference_counts([*nodes, *[z.type for z in nodes], None])  # type: ignore[list-item]
+    assert (
+        all(abs(a - b) < 100 for a, b in zip(before, after, strict=True))
+        and before[: len(nodes)] == after[: len(nodes)]
+    )
 
 
 def described(c: Canonical) -> Any:
@@ -51,9 +116,6 @@ def test_random_graphs_recorded_anew(seed: int) -> None:
     assert named == numbered
     if evaluation.key_of(canonicalize(roots_of(other))) != evaluation.key_of(canonicalize(roots_of(first))):
         assert not found.recognises(Canonical(roots_of(other), False))
-
-
-A = np.arange(6.0).reshape(2, 3)
 
 
 def leaf(tracked: bool = False, dtype: str = "float64", shape: tuple[int, ...] = (2, 3)) -> ad.Tensor:
@@ -205,7 +267,7 @@ def test_training_goes_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
     recognised = steps(count)
     often = evaluation._cache.often
     assert any(graph.recognizer is not None and graph.met > OFTEN for graphs in often.values() for _, graph in graphs)
-    monkeypatch.setattr(evaluation._cache.__class__, "recognised", lambda self, c, *settings: None)
+    monkeypatch.setattr(evaluation._cache.__class__, "recognised", lambda self, c, *_: None)
     assert recognised == steps(count)
 
 

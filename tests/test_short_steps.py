@@ -19,7 +19,9 @@ from adjoint import nn
 from adjoint.execution.numpy_programs import Bound
 from adjoint.execution.tiers import tiers
 from adjoint.plan.plan import Plan
+from adjoint.primitives import ops
 from adjoint.runtime.blas import SingleThreaded
+from adjoint.tensors.named import wrap
 
 evaluation: Any = importlib.import_module("adjoint.execution.evaluate")
 
@@ -277,3 +279,32 @@ def test_the_collector_is_after_the_import_what_it_was(enabled: bool) -> None:
     )
     assert done.stdout.split() == [str(enabled), "0", "False", "False"]
     assert gc.isenabled()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_loss_of_huber_is_one_operation(dtype: str) -> None:
+    values = np.array([0.0, -0.0, 0.25, -0.25, 0.75, -0.75, 3.0, -1e30, np.inf, -np.inf, np.nan], dtype)
+    limit = np.array(0.75, dtype)
+    size = np.abs(values)
+    with np.errstate(all="ignore"):
+        expected = np.where(size < limit, values * values * np.array(0.5, dtype), (size - limit / 2) * limit)
+    x = ad.variable(values)
+    for again in range(40):  # interpreted, planned, compiled
+        loss = nn.functional.huber_loss(x, ad.zeros(values.shape, dtype=dtype), "none", 0.75)
+        np.testing.assert_array_equal(loss.numpy(), expected, err_msg=str(again))
+        (slope,) = ad.gradients(loss.sum(), [x])
+        np.testing.assert_array_equal(slope.numpy(), np.clip(values, -limit, limit), err_msg=str(again))
+    assert ad.jit(lambda x: nn.functional.huber_loss(x, ad.zeros_like(x), "none", 0.75))(x).numpy().tobytes() == (
+        loss.numpy().tobytes()
+    )
+
+
+def test_the_loss_of_huber_has_every_derivative() -> None:
+    x, limit = ad.variable(np.array([-2.0, -0.4, 0.3, 1.5])), ad.variable(np.array([0.5, 0.5, 1.0, 1.0]))
+    found = wrap(ops.huber(x.node, limit.node))
+    first = ad.gradients(found.sum(), [x, limit])
+    np.testing.assert_array_equal(first[0].numpy(), [-0.5, -0.4, 0.3, 1.0])
+    np.testing.assert_array_equal(first[1].numpy(), [1.5, 0.0, 0.0, 0.5])
+    second = ad.gradients(first[0].sum(), [x, limit])
+    np.testing.assert_array_equal(second[0].numpy(), [0.0, 1.0, 1.0, 0.0])
+    np.testing.assert_array_equal(second[1].numpy(), [-1.0, 0.0, 0.0, 1.0])

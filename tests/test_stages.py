@@ -43,7 +43,7 @@ def test_every_stage_is_printed_with_names_shapes_and_lines() -> None:
     assert "define void @$unit" in texts["llvm"] and "ret" in texts["assembly"]
     assert repr(texts["plan"]) == texts["plan"]
     assert y.node.value is None, "looking must not compute"
-    with pytest.raises(ValueError, match="the stages are plan, branches, together, simplify"):
+    with pytest.raises(ValueError, match="the stages are plan, together, simplify"):
         ad.execution.explain(y, stage="fused")
     assert ad.execution.stages.STAGES == pipeline.NAMES
 

@@ -245,6 +245,48 @@ def test_a_mixture():
     assert vectors.sample((4,)).shape == (4, 3) and vectors.log_prob(np.zeros((5, 3))).shape == (5,)
 
 
+def test_a_component_that_weighs_nothing_has_a_derivative_by_its_weight():
+    means = double([1.0, -1.0, 2.0])
+
+    def value(w):
+        return S.Mixture(w, S.Normal(means, 1.0)).log_prob(0.3)
+
+    weights, step = np.array([0.0, 0.4, 0.6]), 1e-6
+    for f in (value, lambda w: ad.grad(value)(w)[0]):
+        found = ad.grad(f)(double(weights)).numpy()
+        assert abs(found[0]) > 1
+        np.testing.assert_allclose(found, [(f(double(weights + step * e)) - f(double(weights))).item() / step
+                                           for e in np.eye(3)], 1e-4)  # fmt: skip
+    apart = S.Mixture([0.0, 1.0], S.Uniform(double([0.0, 5.0]), double([1.0, 6.0])))
+    equal(apart.log_prob([0.5, 5.5, 9.0]), [-np.inf, 0.0, -np.inf])
+    assert S.Mixture([0.0, 1.0], S.StudentT(double([2.0, 5.0]))).variance.item() == 5 / 3
+    far = S.Mixture([0.5, 0.5], S.Normal(double([1e8, 1e8 + 2]), 1.0))
+    equal(far.variance, 2.0)
+
+
+@pytest.mark.parametrize("entropy", [
+    lambda p: S.Binomial(5.0, p).entropy(), lambda p: S.NegativeBinomial(3.0, p).entropy(), lambda p: S.Poisson(p).entropy(),
+    lambda p: S.Binomial(5.0, 1 - p).entropy()])  # fmt: skip
+def test_entropies_rise_infinitely_where_a_count_becomes_possible(entropy):
+    value, slope = ad.value_and_grad(entropy)(0.0)
+    assert (value.item(), slope.item()) == (0.0, np.inf)
+    assert ad.grad(lambda p: S.Binomial(0.0, p).entropy())(0.0).item() == 0.0
+
+
+def test_the_entropy_of_a_negative_binomial_distribution_of_many_counts(monkeypatch):
+    def far(r, p):
+        return S.NegativeBinomial(r, p).entropy()
+
+    for r, p in ((0.05, 1 - 1e-5), (3.0, 1 - 1e-4), (5000.0, 0.99), (double([0.5, 3.0]), double([0.5, 1 - 1e-4]))):
+        summed = far(r, p)
+        monkeypatch.setattr(ad.stats.discrete, "MANY", 1)
+        np.testing.assert_allclose(far(r, p).numpy(), summed.numpy(), 1e-8)
+        monkeypatch.undo()
+    # as 1 - p goes to 0 the count times 1 - p is a gamma variate
+    q = 1e-9
+    np.testing.assert_allclose(far(100.0, 1 - q).item(), S.Gamma(100.0, q).entropy().item(), 1e-8)
+
+
 def test_transformed_and_truncated():
     by_exp = S.Transformed(S.Normal(0.2, 0.7), [S.Exp()])
     theirs = stats.lognorm(0.7, scale=np.exp(0.2))

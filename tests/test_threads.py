@@ -511,10 +511,14 @@ def test_a_process_that_burns_a_core_slows_a_step_at_most_two_and_a_half_times()
     assert beside < 2.5 * alone
 
 
-def test_the_pools_text_is_that_of_its_source() -> None:
-    """Whoever changes `pool.c` runs `make pool`."""
+@pytest.mark.parametrize("name", ["pool", "recording"])
+def test_native_text_is_that_of_its_source(name: str) -> None:
+    """Whoever changes a file in C runs `make native`."""
     folder = Path(adjoint.runtime.__file__).parent
-    first = (folder / "pool.ll").read_text("utf-8").splitlines()[0]
-    assert first.endswith(hashlib.sha256((folder / "pool.c").read_bytes()).hexdigest())
-    source = (folder / "pool.c").read_text("utf-8")
+    first = (folder / f"{name}.ll").read_text("utf-8").splitlines()[0]
+    assert first.endswith(hashlib.sha256((folder / f"{name}.c").read_bytes()).hexdigest())
+
+
+def test_the_pools_memory_is_as_large_as_its_source_says() -> None:
+    source = Path(pool_module.__file__).with_suffix(".c").read_text("utf-8")
     assert f"sizeof(struct pool) == {pool_module.SIZE}" in source

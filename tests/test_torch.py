@@ -159,6 +159,13 @@ def test_copies_are_no_views():
     assert x.contiguous() is x and not x.t().is_contiguous() and x.t().stride() == (1, 3)
 
 
+def test_backward_of_what_requires_no_gradient_says_what_to_write_here():
+    for call in (lambda: torch.ones(2).sum().backward(), lambda: torch.autograd.backward(torch.ones(2).sum())):
+        with pytest.raises(RuntimeError, match="requires_grad=True") as raised:
+            call()
+        assert "ad." not in str(raised.value).replace("grad.", "")
+
+
 def test_derivatives_go_through_views_that_are_written_to():
     w = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     x = w * 2

@@ -174,6 +174,17 @@ def test_evaluate_with_other_leaf_values() -> None:
     assert ad.evaluate(outer, {inner: 10.0}).item() == 12.0
 
 
+def test_evaluate_raises_for_what_nothing_depends_on() -> None:
+    x, z = ad.variable(2.0), ad.variable(1.0)
+    y, again = x * 2 + 1, x * 2
+    for other in (z, again, ad.tensor(2.0)):
+        with pytest.raises(ValueError, match="nothing here depends"):
+            ad.evaluate(y, {other: 3.0})
+    with pytest.raises(ValueError, match="nothing here depends"):
+        ad.function([again], [y])
+    assert ad.function([x], ad.gradients(3 * x, [x]))(5.0)[0].item() == 3.0  # a derivative may be constant
+
+
 def test_evaluate_forces_all_at_once() -> None:
     calls: list[int] = []
 

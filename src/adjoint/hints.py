@@ -475,7 +475,6 @@ KEYWORDS: dict[str, str] = {
     "copy": "ad.asarray(x, copy=True)",
     "like": "nothing here: leave it out",
     "args": "nothing: parameters come one after the other, {}(..., a, b) for args=(a, b)",
-    "static_argnames": "nothing: what is no tensor, array or float is static by itself; for others static_argnums",
     "donate_argnums": "nothing: memory that nobody else holds is used again by itself",
     "donate_argnames": "nothing: memory that nobody else holds is used again by itself",
     "axis_name": "nothing: what goes across the batch is written behind {}, on its result",

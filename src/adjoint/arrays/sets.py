@@ -19,8 +19,8 @@ from adjoint.tensors.pending import force_selection
 from adjoint.tensors.tensor import Tensor
 
 __all__ = [
-    "UniqueAllResult", "UniqueCountsResult", "UniqueInverseResult", "isin", "searchsorted", "unique_all", "unique_counts",
-    "unique_inverse", "unique_values",
+    "UniqueAllResult", "UniqueCountsResult", "UniqueInverseResult", "isin", "ordered_array", "searchsorted", "unique_all",
+    "unique_counts", "unique_inverse", "unique_values",
 ]  # fmt: skip
 
 
@@ -62,6 +62,11 @@ class UniqueInverseResult(NamedTuple):
     inverse_indices: Tensor
 
 
+def ordered_array(array: Any) -> Any:
+    """An array that NumPy can sort: it has no order of bfloat16 with NaN among them."""
+    return array.astype("float32") if array.dtype.name == "bfloat16" else array
+
+
 def unique_all(x: Operand, /) -> UniqueAllResult:
     """The distinct elements of x in order, the index of the first of each in the flattened x, for each element of x the number
     of its value (in x's shape), and how often each value occurs.
@@ -76,7 +81,7 @@ def unique_all(x: Operand, /) -> UniqueAllResult:
     node = as_node(x)
     array = force_selection(node)
     _, first, inverse, counts = np.unique(
-        array, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
+        ordered_array(array), return_index=True, return_inverse=True, return_counts=True, equal_nan=False
     )
     flat = ops.reshape(node, (node.type.size,))
     found = wrap(ops.take(flat, ops.data(first, int64), 0))

@@ -22,6 +22,7 @@ from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.tables import (
     Arguments,
     Calls,
+    First,
     FirstCheck,
     Function,
     Handle,
@@ -44,7 +45,7 @@ class Kernel(NamedTuple):
 
     code: code.Code
     arguments: Arguments
-    first: list[tuple[int, units.First]]  # addresses
+    first: list[tuple[int, First]]  # addresses
     unit: int
     last: list[int]
     chunks: int

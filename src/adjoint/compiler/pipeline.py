@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from adjoint.compiler.excerpts import Key, key_of
-from adjoint.compiler.fuse.branches import branches_as_selections
 from adjoint.compiler.fuse.channels_last import channels_last
 from adjoint.compiler.fuse.epilogues import join
 from adjoint.compiler.fuse.fuse import Fusion, fused
@@ -46,7 +45,6 @@ class Stage(NamedTuple):
 
 
 STAGES = (
-    Stage("branches", "all of what costs less than choosing among it, and a selection", branches_as_selections),
     Stage("together", "products over the steps of a recorded loop become one", together),
     Stage("simplify", "small exact rules on steps", simplified),
     Stage("restrict", "of each array the part that is read", restricted),

@@ -72,6 +72,14 @@ class Unfinished(NamedTuple):
         return Unended(f"{self.name} takes more than {noted:,} steps")
 
 
+class First(NamedTuple):
+    """A function that runs before a unit: what it packs, where other units may read that, too; its chunks."""
+
+    name: str
+    packs: str | None = None
+    chunks: int = 1
+
+
 class Start(NamedTuple):
     """Where a view of an array starts: the array's slot, and the number of elements before."""
 
@@ -341,6 +349,7 @@ class UnitWriter:
 
     time: float  # a guess in nanoseconds
     together = 1  # of what is counted, in a block
+    first: Sequence[First] = ()  # what is called before, in order
 
     def __init__(self, arguments: Arguments, lanes: int) -> None:
         self.arguments = arguments
@@ -369,6 +378,16 @@ class UnitWriter:
             with e.loop(low, e.index("umin", e.plus(low, step), count), self.together) as i:
                 self.block(i)
         return [self.inputs.function("unit")]
+
+    def over(self, size: int, stop: str, body: Callable[[str, int], None], start: int = 0) -> None:
+        """`body(offset, count)` for vectors from `start` on, the last one under a mask; whole ones end at `stop`."""
+        e, lanes, rest = self.e, self.e.lanes, size % self.e.lanes
+        if size - rest > start:
+            with e.loop(str(start), stop, lanes) as i:
+                body(i, lanes)
+        if rest:
+            with e.masked(mask_of(rest, lanes)):
+                body(stop, rest)
 
     def begin(self) -> None:
         """Read what all chunks need."""

@@ -15,11 +15,11 @@ from adjoint.compiler.fuse import images
 from adjoint.compiler.fuse.kinds import Nest, Product, Window
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import BYTES, Emitter
+from adjoint.compiler.loops.build_blocked import factors_writer
 from adjoint.compiler.loops.build_cells import Cells
 from adjoint.compiler.loops.build_direct import DirectWriter
 from adjoint.compiler.loops.build_indexing import MoveWriter
-from adjoint.compiler.loops.build_lapack import LapackWriter
-from adjoint.compiler.loops.build_matmul import SmallWriter, TiledWriter, TurnedWriter
+from adjoint.compiler.loops.build_matmul import TiledWriter, TurnedWriter
 from adjoint.compiler.loops.build_matrices import MatricesWriter
 from adjoint.compiler.loops.build_nest import NestWriter
 from adjoint.compiler.loops.build_ordering import RankWriter, SearchWriter
@@ -34,24 +34,16 @@ from adjoint.compiler.loops.build_winograd import WinogradWriter
 from adjoint.compiler.loops.ranges import RangeWriter, passed
 from adjoint.compiler.schedule.chunks import rows_of_chunk
 from adjoint.compiler.schedule.matmul import tile_height
-from adjoint.compiler.tables import LARGE, Arguments, Inputs
+from adjoint.compiler.tables import LARGE, Arguments, First, Inputs
 from adjoint.compiler.targets.llvm import source_of
 from adjoint.runtime import llvm
 from adjoint.runtime.code import Source
 from adjoint.shapes import contiguous, size_of
 
 WRITERS: dict[str, Any] = {  # who writes all functions of a unit, and knows its chunks
-    "move": MoveWriter, "matrices": MatricesWriter, "factors": LapackWriter, "transform": TransformWriter,
+    "move": MoveWriter, "matrices": MatricesWriter, "factors": factors_writer, "transform": TransformWriter,
     "running": RunningWriter, "search": SearchWriter, "ranks": RankWriter,
 }  # fmt: skip
-
-
-class First(NamedTuple):
-    """A function that runs before a unit: what it packs, where other units may read that, too; its chunks."""
-
-    name: str
-    packs: str | None = None
-    chunks: int = 1
 
 
 class Written(NamedTuple):
@@ -99,7 +91,9 @@ class _Unit:
         if kind in WRITERS:
             unit = WRITERS[kind](key[1], self.arguments, self.bits)
             self.functions += unit.write()
-            self.last += [function.name for function in self.functions[1:]]
+            self.first += unit.first
+            before = {one.name for one in unit.first}
+            self.last += [function.name for function in self.functions[1:] if function.name not in before]
             self.time, chunks = unit.time, unit.chunks
         elif kind == "scan":
             scan = key[1]
@@ -115,7 +109,7 @@ class _Unit:
             chunks = self.ranges([window], None, window.tile, window.rows)
         else:
             chunks = self.nest(*nest_of(key))
-        names = ("unit", *[one.name for one in self.first], *self.last)
+        names = tuple(dict.fromkeys(["unit", *[one.name for one in self.first], *self.last]))
         return Written(tuple(self.functions), names, self.arguments, self.first, self.last, chunks, self.time)
 
     def nest(self, excerpt: Excerpt, unit: Nest) -> int:
@@ -258,8 +252,6 @@ def product_writer(product: Product, name: str, arguments: Arguments, chunk: int
         kind = PartsWriter
     if kind is TiledWriter and TurnedWriter.suits(product, chunk):
         kind = TurnedWriter
-    if kind is TiledWriter and SmallWriter.suits(product):
-        kind = SmallWriter
     return kind(product, name, arguments, chunk)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from adjoint.composites.shaping import pad as filled
 from adjoint.composites.windows import THINGS, as_image, as_signal, check_rank, of_batch, sizes_of
 from adjoint.graph import Node
 from adjoint.primitives.convolution import Geometry
@@ -51,11 +52,68 @@ def convolve(
 
     def convolved(batch: Node) -> Node:
         if rank > 1:
-            return _biased(ops.convolution(batch, weight, geometry), bias)
+            return _biased((_of_volumes if rank > 2 else ops.convolution)(batch, weight, geometry), bias)
         flat = geometry._replace(stride=(1, *steps), padding=((0, 0), *geometry.padding), dilation=(1, *gaps))
         return _biased(as_signal(ops.convolution(as_image(batch), as_image(weight), flat)), bias)
 
     return of_batch(name, x, rank, convolved)
+
+
+def _of_volumes(x: Node, weight: Node, geometry: Geometry) -> Node:
+    """The convolution of volumes as one of images: the images below one kernel, each in its depth, are channels of one."""
+    x, weight = same_type("conv3d", [x, weight])
+    count, channels, _, *extents = x.shape
+    deep = weight.shape[2]
+    x = filled(x, ((0, 0), (0, 0), geometry.padding[0], (0, 0), (0, 0)), 0.0)
+    layers = _layers(x.shape[2], deep, geometry)
+    depth = layers[0][1]
+    parts = [
+        ops.reshape(ops.slice_(x, _in_depth(x.shape, layer)), (count, channels, 1, depth, *extents)) for layer in layers
+    ]
+    images = ops.permute_dims(ops.concat(parts, 2), (0, 3, 1, 2, 4, 5))
+    y = ops.convolution(
+        ops.reshape(images, (count * depth, channels * deep, *extents)), _flat(weight), _of_images(geometry)
+    )
+    return ops.permute_dims(ops.reshape(y, (count, depth, *y.shape[1:])), (0, 2, 1, 3, 4))
+
+
+def _volumes_spread(u: Node, weight: Node, geometry: Geometry, extents: Shape) -> Node:
+    """The adjoint of `_of_volumes` in x."""
+    count, outputs, depth, *counts = u.shape
+    deep, (before, after) = weight.shape[2], geometry.padding[0]
+    flat = ops.reshape(ops.permute_dims(u, (0, 2, 1, 3, 4)), (count * depth, outputs, *counts))
+    y = ops.convolution_input_gradient(flat, _flat(weight), _of_images(geometry), extents[1:])
+    channels = y.shape[1] // deep
+    y = ops.permute_dims(ops.reshape(y, (count, depth, channels, deep, *extents[1:])), (0, 2, 3, 1, 4, 5))
+    whole = (count, channels, extents[0] + before + after, *extents[1:])
+    total: Node | None = None
+    for k, layer in enumerate(_layers(whole[2], deep, geometry)):
+        part = ops.slice_(y, ((0, count, 1), (0, channels, 1), (k, 1, 1), *[(0, n, 1) for n in y.shape[3:]]))
+        part = ops.embed(ops.reshape(part, (count, channels, depth, *extents[1:])), whole, _in_depth(whole, layer))
+        total = part if total is None else ops.add(total, part)
+    assert total is not None
+    return ops.slice_(total, _in_depth(whole, (before, extents[0], 1)))
+
+
+def _layers(extent: int, deep: int, geometry: Geometry) -> list[tuple[int, int, int]]:
+    """Where in a padded volume the images lie that each depth of a kernel meets: (first, how many, step)."""
+    step, gap = geometry.stride[0], geometry.dilation[0]
+    depth = (extent - gap * (deep - 1) - 1) // step + 1
+    return [(k * gap, depth, step) for k in range(deep)]
+
+
+def _in_depth(shape: Shape, layer: tuple[int, int, int]) -> tuple[tuple[int, int, int], ...]:
+    return tuple([layer if axis == 2 else (0, n, 1) for axis, n in enumerate(shape)])
+
+
+def _flat(weight: Node) -> Node:
+    """The weight of volumes as one of images, whose channels are those of each depth."""
+    outputs, channels, deep, *sizes = weight.shape
+    return ops.reshape(weight, (outputs, channels * deep, *sizes))
+
+
+def _of_images(geometry: Geometry) -> Geometry:
+    return Geometry(geometry.stride[1:], geometry.padding[1:], geometry.dilation[1:], geometry.groups)
 
 
 def transpose(
@@ -103,7 +161,7 @@ def transpose(
 
     def spread(batch: Node) -> Node:
         if rank > 1:
-            y = ops.convolution_input_gradient(batch, kernel, geometry, reached)
+            y = (_volumes_spread if rank > 2 else ops.convolution_input_gradient)(batch, kernel, geometry, reached)
         else:
             flat = geometry._replace(stride=(1, *steps), padding=((0, 0), *geometry.padding), dilation=(1, *gaps))
             y = as_signal(ops.convolution_input_gradient(as_image(batch), as_image(kernel), flat, (1, *reached)))

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.composites import products, shaping
-from adjoint.dtypes import complex_of
-from adjoint.graph import Node
+from adjoint.dtypes import bool_, complex_of
+from adjoint.graph import Node, array_type
 from adjoint.primitives import fourier
 from adjoint.primitives.core import cast, conjugate, inexact, ops, same_type
 from adjoint.shapes import Shape, broadcast_shapes, normalize_axis, size_of
@@ -172,6 +172,7 @@ def next_fast_len(target: int, real: bool) -> int:
 # Convolution ----------------------------------------------------------------------------------------------------------
 
 DIRECT = 32  # elements of the shorter operand up to which products are added up one by one
+FEW, SHORT = 8, 1 << 12  # elements of the shorter and the longer operand up to which that is no product of matrices
 
 
 def convolve(name: str, a: Node, b: Node, mode: str, method: str, axes: Any = None) -> Node:
@@ -232,16 +233,52 @@ def _by_transform(name: str, a: Node, b: Node, places: Shape, first: list[int], 
 
 
 def _added_up(a: Node, b: Node) -> Node:
-    """The whole convolution as a product with sliding windows: b is the shorter operand."""
-    sizes = b.shape
-    pads = [(n - 1, n - 1) for n in sizes]
-    padded = shaping.pad(a, pads, 0)
+    """The whole convolution as sums of products; b is the shorter operand. Where it reaches beyond a, only what meets is
+    multiplied: a zero there would make NaN of what isn't finite."""
+    k = b.type.size
+    if k <= FEW or (k <= DIRECT and (a.ndim > 1 or a.type.size <= SHORT)):
+        return _shifted(a, b)
+    if a.ndim > 1:
+        return _masked(a, b, [(n - 1, n - 1) for n in b.shape])
+    front = ops.slice_(a, ((0, k - 1, 1),))
+    back = ops.slice_(a, ((a.shape[0] - k + 1, k - 1, 1),))
+    return ops.concat([_masked(front, b, [(k - 1, 0)]), _within(a, b), _masked(back, b, [(0, k - 1)])], 0)
+
+
+def _shifted(a: Node, b: Node) -> Node:
+    """The sum of a's copies, each moved to an element of b and multiplied by it."""
+    total = None
+    for place in np.ndindex(b.shape):
+        element = ops.reshape(ops.slice_(b, tuple((i, 1, 1) for i in place)), (1,) * a.ndim)
+        product = ops.multiply(a, ops.broadcast_to(element, a.shape))
+        copy = shaping.pad(product, [(i, n - 1 - i) for i, n in zip(place, b.shape, strict=True)], 0)
+        total = copy if total is None else ops.add(total, copy)
+    assert total is not None
+    return total
+
+
+def _windows(a: Node, sizes: Shape) -> tuple[Node, Shape]:
+    """The windows of a as a matrix: a row for each element of a window. And how often one fits along each axis."""
     ones = (1,) * a.ndim
-    windows = ops.windows(padded, (sizes, ones, ones, padded.shape))
+    windows = ops.windows(a, (sizes, ones, ones, a.shape))
     counts = windows.shape[a.ndim :]
-    k = size_of(sizes)
-    turned = ops.reshape(shaping.flip(b, None), (1, k))
-    return ops.reshape(products.matmul(turned, ops.reshape(windows, (k, size_of(counts)))), counts)
+    return ops.reshape(windows, (size_of(sizes), size_of(counts))), counts
+
+
+def _within(a: Node, b: Node) -> Node:
+    """Where b lies within a."""
+    windows, counts = _windows(a, b.shape)
+    turned = ops.reshape(shaping.flip(b, None), (1, b.type.size))
+    return ops.reshape(products.matmul(turned, windows), counts)
+
+
+def _masked(a: Node, b: Node, pads: list[tuple[int, int]]) -> Node:
+    """The sums of products around a that begin and end beyond it."""
+    windows, counts = _windows(shaping.pad(a, pads, 0), b.shape)
+    there, _ = _windows(shaping.pad(ops.full(True, array_type(a.shape, bool_)), pads, False), b.shape)
+    turned = ops.reshape(shaping.flip(b, None), (b.type.size, 1))
+    products = ops.multiply(windows, ops.broadcast_to(turned, windows.shape))
+    return ops.reshape(cast(ops.sum(ops.where(there, products, ops.zeros(products.type)), (0,)), a.dtype), counts)
 
 
 def correlate(name: str, a: Node, b: Node, mode: str, method: str) -> Node:

@@ -87,7 +87,7 @@ def of_difference(x: Node, y: Node, name: str, limit: float, reduction: str, wei
     elif name == "l1_loss" or limit == 0:
         found = ops.abs(difference)
     else:
-        found = huber(difference, limit)
+        found = ops.huber(difference, limit)
         if name == "smooth_l1_loss" and limit != 1:
             found = ops.divide(found, limit)
     if weight is None:
@@ -96,16 +96,6 @@ def of_difference(x: Node, y: Node, name: str, limit: float, reduction: str, wei
     if reduction != "mean" or name == "huber_loss":
         return reduced(found, reduction)
     return ops.divide(reduced(found, "sum"), reduced(weight, "sum"))
-
-
-def huber(difference: Node, delta: float) -> Node:
-    """d²/2 within ±delta, beyond it the line delta (|d| - delta/2) that goes on from there."""
-    size = ops.abs(difference)
-    inner = ops.multiply(ops.multiply(difference, difference), 0.5)
-    outer = ops.subtract(size, 0.5 * delta)
-    if delta != 1:
-        outer = ops.multiply(outer, delta)
-    return ops.where(ops.less(size, delta), inner, outer)
 
 
 def logistic(logits: Node, target: Node, weight: Node | None, positive: Node | None) -> Node:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.composites.shaping import flip
 from adjoint.composites.shaping import pad as filled
 from adjoint.dtypes import real_of
 from adjoint.graph import Node
@@ -71,11 +72,22 @@ def _clamped(x: Node, widths: list[tuple[int, int]]) -> Node:
 
 def _gathered(x: Node, axis: int, positions: Any, before: int, after: int) -> Node:
     """x between the elements at the first and the last of the positions along an axis."""
-    parts = [ops.take(x, ops.data(positions[:before]), axis)] if before else []
+    parts = [_at(x, axis, positions[:before])] if before else []
     parts.append(x)
     if after:
-        parts.append(ops.take(x, ops.data(positions[len(positions) - after :]), axis))
+        parts.append(_at(x, axis, positions[len(positions) - after :]))
     return ops.concat(parts, axis)
+
+
+def _at(x: Node, axis: int, positions: Any) -> Node:
+    """The elements at positions along an axis. Those of a run, of one that goes back, and of one place are moved as they lie."""
+    count, first, last = len(positions), int(positions[0]), int(positions[-1])
+    steps = set(np.diff(positions).tolist())
+    if steps <= {1}:
+        return _part(x, axis, first, count)
+    if steps == {-1}:
+        return flip(_part(x, axis, last, count), axis)
+    return _spread(_part(x, axis, first, 1), axis, count) if steps == {0} else ops.take(x, ops.data(positions), axis)
 
 
 # NumPy's modes --------------------------------------------------------------------------------------------------------

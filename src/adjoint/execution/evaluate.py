@@ -18,6 +18,7 @@ from adjoint.derive import PULLBACK, expand
 from adjoint.execution.interpreter import Interpretation
 from adjoint.execution.numpy_programs import is_scalar, is_tiny
 from adjoint.execution.remembered import LIMIT, PlanCache
+from adjoint.execution.silence import listening, quietly
 from adjoint.execution.tiers import native_backend, program_of, tiers
 from adjoint.graph import Kept, Node, Origin, topological
 from adjoint.graph.collector import without_collector
@@ -53,6 +54,7 @@ OURS = (
     *[os.path.join(os.path.dirname(f), "") for f in (os.path.dirname(os.path.abspath(__file__)), np.__file__)],
     FILE,
 )
+FEW = 16  # numbers that Python adds up sooner than NumPy
 MANY_NUMBERS = 256  # free numbers of a replay: where there are more, those that are known are constants of its plan
 # Graphs are read and values assigned under this lock; the numbers themselves are computed outside it.
 _lock: AbstractContextManager[Any] = _forks.rlock()
@@ -190,15 +192,6 @@ SHORT_RUN = 0.0005  # seconds: of runs that take less,
 CLOCKED = 8  # one in so many is timed
 
 
-class _Alarm:
-    """Told by NumPy when an operation was invalid (zero times infinity among them)."""
-
-    raised = False
-
-    def __call__(self, kind: str, flag: int) -> None:
-        self.raised = True
-
-
 def run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[int] = ()) -> list[Any]:
     """The values of a plan's outputs. Outputs may take the memory of the leaves at `donated`, so nobody may read those
     arrays any more, and no two of them may overlap."""
@@ -240,23 +233,20 @@ def _guarded(compute: Callable[[bool], list[Any]], masks: bool, always: bool, ch
     """The results of `compute(masked)`: with plain products, and anew with the masked ones if an operation was invalid or
     one of the results at `checked` isn't finite, as far as one sum can tell."""
     if always or not masks:  # nothing would be computed anew
-        with np.errstate(all="ignore"):
-            return compute(always)
-    alarm = _Alarm()
-    with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="call", call=alarm):
-        results = compute(False)
-        if alarm.raised or not _are_finite(results, checked):
-            results = compute(True)
-    return results
+        return quietly(compute, always)
+    (results, finite), invalid = listening(_looked_at, compute, checked)
+    return results if finite and not invalid else quietly(compute, True)
 
 
-def _are_finite(results: list[Any], checked: Sequence[int]) -> bool:
-    """Whether the results at `checked` are finite, as far as one sum of each can tell."""
+def _looked_at(compute: Callable[[bool], list[Any]], checked: Sequence[int]) -> tuple[list[Any], bool]:
+    """The results with plain products, and whether those at `checked` are finite, as far as one sum of each can tell."""
+    results = compute(False)
     for k in checked:
         x = results[k]
-        if not isfinite(x.item() if x.size == 1 else np.add.reduce(x, None)):
-            return False
-    return True
+        size = x.size
+        if not isfinite(x.item() if size == 1 else sum(x.ravel().tolist()) if size <= FEW else np.add.reduce(x, None)):
+            return results, False
+    return results, True
 
 
 def evaluate(nodes: Iterable[Node], remember: bool = True) -> None:
@@ -289,7 +279,7 @@ def _numbered(nodes: list[Node], remember: bool) -> tuple[Canonical, Work] | Non
         return None
     if remember:
         c = Canonical(roots, False)
-        known = _cache.recognised(c, tiers.deterministic)
+        known = _cache.recognised(c, tiers.backend != "numpy", tiers.deterministic)
         if known is not None:
             before, plan = known.last
             if not WATCHED and plan is not None and before == reference_counts(c.order):
@@ -388,7 +378,7 @@ def _prepare(c: Canonical) -> Work:
     known = _cache.get(key)
     before, plan = (None, None) if known is None else known.last
     if known is not None and plan is not None and before == counts:
-        without_collector(_cache.met_again, key, known, c)
+        without_collector(_cache.met_again, key, known, c, tiers.backend != "numpy")
     else:
         wanted, keep = _computed(c, counts)
         met = known is not None and (tuple(wanted), keep) in known.plans

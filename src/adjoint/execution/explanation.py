@@ -139,7 +139,7 @@ def explain(*outputs: Any, stage: str | None = None) -> Any:
     many units share its code, and the user's lines; then what did not become native, and why. Native kernels where native code
     would run, else the interpreter's steps. Fills in no value.
 
-    With one, its text: "plan" (the steps as recorded), "branches", "together", "simplify", "restrict", "channels_last", "fuse",
+    With one, its text: "plan" (the steps as recorded), "together", "simplify", "restrict", "channels_last", "fuse",
     "rematerialize", "tiles", "pieces", "units" (what is compiled), "loops", "llvm" or "assembly". A function must have been
     called; its latest trace is shown. The line of a step is that of the function which was compiled first, where two have the
     same graph.

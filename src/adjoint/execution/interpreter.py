@@ -110,9 +110,10 @@ class Interpretation:
 
 def constant(node: Node) -> Any:
     """The array of a constant: one number, repeated without taking memory."""
-    type = node.type
-    number = np.full((), node.attributes, type.dtype.dtype)
-    return number if type.shape == () else np.broadcast_to(number, type.shape)
+    shape, dtype = node.type.shape, node.type.dtype.dtype
+    number = np.array(node.attributes, dtype)
+    number.setflags(write=False)
+    return np.ndarray(shape, dtype, number, 0, (0,) * len(shape)) if shape else number
 
 
 def whole(node: Node) -> Any:

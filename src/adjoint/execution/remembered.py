@@ -12,6 +12,7 @@ from adjoint.plan.recognised import Recognizer, recognizer
 
 LIMIT = 1 << 28  # bytes of plans, with their programs and what these own
 OFTEN = 32  # times
+FOR_LONG = 2048  # times: from then on LLVM is loaded to find a graph faster
 MOST_ALIKE = 3  # graphs with roots of one kind that are recognised
 
 
@@ -47,19 +48,19 @@ class PlanCache:
             self.graphs.move_to_end(key)
         return found
 
-    def met_again(self, key: Any, graph: Remembered, c: Canonical) -> None:
-        """Note that a graph was found by its key, and that its last plan is taken again."""
+    def met_again(self, key: Any, graph: Remembered, c: Canonical, native: bool) -> None:
+        """Note that a graph was found by its key, and its last plan taken again. `native` code may find it from now on."""
         graph.met += 1
         if graph.met % OFTEN == 0 and graph.recognizer is None and self.graphs.get(key) is graph:
-            graph.recognizer = recognizer(c)
+            graph.recognizer = recognizer(c, native)
             if graph.recognizer is not None:
                 found = self.often.setdefault(_kind(c.order[: c.roots], key), [])
                 if len(found) == MOST_ALIKE:
                     found.pop(0)[1].recognizer = None
                 found.append((key, graph))
 
-    def recognised(self, c: Canonical, *settings: Any) -> Remembered | None:
-        """What is remembered of a graph that was met often, by its roots; then it is numbered."""
+    def recognised(self, c: Canonical, native: bool, *settings: Any) -> Remembered | None:
+        """What is remembered of a graph that was met often, by its roots; then it is numbered. `native` code may find it."""
         found = self.often.get(_kind(c.order, settings))
         if not found:
             return None
@@ -73,8 +74,11 @@ class PlanCache:
                 if i < len(found) - 1:
                     found.append(found.pop(i))
                 graph.met += 1
-                if graph.met % OFTEN == 0 and self.get(key) is not graph:  # it counts as met by its key, now and then
-                    graph.recognizer = None
+                if graph.met % OFTEN == 0:
+                    if self.get(key) is not graph:  # it counts as met by its key, now and then
+                        graph.recognizer = None
+                    elif native:
+                        recognizer.improve(graph.met >= FOR_LONG)
                 return graph
         return None
 

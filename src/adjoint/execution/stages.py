@@ -27,7 +27,7 @@ __all__ = ["Formula", "Nested", "Printed", "Subject", "Texts", "nested", "of", "
 
 
 STAGES = (
-    "plan", "branches", "together", "simplify", "restrict", "channels_last", "fuse", "rematerialize", "tiles", "pieces",
+    "plan", "together", "simplify", "restrict", "channels_last", "fuse", "rematerialize", "tiles", "pieces",
     "units", "loops", "llvm", "assembly",
 )  # fmt: skip
 

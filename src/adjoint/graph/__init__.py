@@ -20,10 +20,10 @@ from adjoint.graph.node import (
     record,
 )
 from adjoint.graph.primitive import PRIMITIVES, Operation, Primitive, Rule, StandIn
-from adjoint.graph.walk import depends_on, moved, substitute, topological
+from adjoint.graph.walk import SEARCHES, Search, depends_on, moved, substitute, topological
 
 __all__ = [
-    "MODE", "NARROW", "OUTERMOST", "PRIMITIVES", "WIDENED", "ArrayType", "Kept", "Located", "Mode", "Node", "Operation", "Origin",
-    "Primitive", "Rule", "Scope", "Site", "StandIn", "Variable", "array_type", "depends_on", "get_mode", "mode", "moved",
-    "record", "substitute", "topological",
+    "MODE", "NARROW", "OUTERMOST", "PRIMITIVES", "SEARCHES", "WIDENED", "ArrayType", "Kept", "Located", "Mode", "Node",
+    "Operation", "Origin", "Primitive", "Rule", "Scope", "Search", "Site", "StandIn", "Variable", "array_type", "depends_on",
+    "get_mode", "mode", "moved", "record", "substitute", "topological",
 ]  # fmt: skip

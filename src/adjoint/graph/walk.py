@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from adjoint.graph.node import Node
+from adjoint.graph.primitive import Primitive
 
-__all__ = ["depends_on", "moved", "substitute", "topological"]
+__all__ = ["SEARCHES", "Search", "depends_on", "moved", "substitute", "topological"]
+
+SEARCHES: list[Search] = []
 
 
 def topological(
@@ -36,6 +39,33 @@ def topological(
             order.append(node)
             stack.pop()
     return order
+
+
+class Search:
+    """Looks for nodes of some operations. `below(root)` gives those that a node depends on by tracked ones, itself among them,
+    nearest first, and not beyond a node of the operation `last`; it may be native code (see `runtime.recording`)."""
+
+    __slots__ = ("below", "last", "ops")
+
+    def __init__(self, ops: Iterable[Primitive], last: Primitive) -> None:
+        self.ops, self.last = frozenset(ops), last
+        self.below: Callable[[Node], list[Node]] = self.walk
+        SEARCHES.append(self)
+
+    def walk(self, root: Node) -> list[Node]:
+        """The nodes, found by Python."""
+        found, seen, order = list[Node](), {root}, [root]
+        for node in order:  # which grows on the way
+            op = node.op
+            if op in self.ops:
+                found.append(node)
+                if op is self.last:
+                    continue
+            for x in node.inputs:
+                if x.tracked and x not in seen:
+                    seen.add(x)
+                    order.append(x)
+        return found
 
 
 def depends_on(order: Iterable[Node], sources: Iterable[Node]) -> set[Node]:

@@ -147,10 +147,10 @@ class SmallStep:
         outputs = [writer.slots[slot] for _, _, slot, _ in self.plan.outputs]
         if around.stuck is not None:
             e.body.insert(0, L.Set(around.stuck, e.constant(False, "bool").name, "bool", 1))
-            e.body.append(L.Leave(e.first(e.invert(e.get(around.stuck, "bool")))))
+            e.leave_unless(e.first(e.invert(e.get(around.stuck, "bool"))))
         if self.condition is not None:
             going = writer.value(outputs[self.condition].items[0], "bool")
-            e.body.append(L.Leave(e.first(going)))
+            e.leave_unless(e.first(going))
         for k, place in enumerate(self.picks):
             found = outputs[place]
             items = found.whole(self.results[k].shape).items

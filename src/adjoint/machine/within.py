@@ -151,7 +151,7 @@ class NestedWriter(BodyWriter):
         state = self.read(variables, carries)
         given = [*constants, *state]
         (going,) = self.inner(loop.condition, given)
-        self.e.body.append(L.Leave(self.e.first(self.value(going.items[0], "bool"))))
+        self.e.leave_unless(self.e.first(self.value(going.items[0], "bool")))
         if before is not None:
             before(state)
         self.write_back(variables, self.inner(loop.body, given))

@@ -505,7 +505,7 @@ def _walk(module: Module, path: str, seen: set[int] | None) -> Iterator[tuple[st
 
 
 def _parameters_below(root: Module) -> list[Any] | None:
-    """What `named_parameters` gives, without the names; None where a class has walks, or attributes, of its own."""
+    """What `named_parameters` gives, without the names; None where a class has walks of its own."""
     if tracing.active() is not None:  # which attributes are read is noted
         return None
     seen: set[int] = set()
@@ -516,7 +516,7 @@ def _parameters_below(root: Module) -> list[Any] | None:
         if id(module) in seen:
             continue
         seen.add(id(module))
-        kind, state = type(module), module.__dict__
+        kind = type(module)
         if kind._checks_plain or not (
             kind.named_parameters in PLAIN_WALKS
             and kind.named_modules in PLAIN_WALKS
@@ -525,18 +525,17 @@ def _parameters_below(root: Module) -> list[Any] | None:
         ):
             return None
         children = []
-        for name, what in state["_kinds"].items():
-            if what in (PARAMETER, CHILD):
-                if name not in state or hasattr(kind, name):
-                    return None
-                value = state[name]
-                if value is None:
-                    continue
-                if what == CHILD:
-                    children.append(value)
-                else:
+        for name, what in module._kinds.items():
+            if what == PARAMETER:
+                value = getattr(module, name)
+                if value is not None:
                     found[id(value)] = value
-        stack += children[::-1]
+            elif what == CHILD:
+                child = getattr(module, name)
+                if child is not None:
+                    children.append(child)
+        if children:
+            stack += children[::-1]
     return list(found.values())
 
 

@@ -29,7 +29,7 @@ def unique(
     equal_nan: bool = True, sorted: bool = True,
 ) -> Any:  # fmt: skip
     t = as_tensor(ar)
-    array = force_selection(t.node)
+    array = sets.ordered_array(force_selection(t.node))
     _, first, inverse, counts = np.unique(
         array, return_index=True, return_inverse=True, return_counts=True, axis=axis, equal_nan=equal_nan
     )
@@ -57,7 +57,8 @@ def union1d(ar1: Any, ar2: Any) -> Any:
 @stands_for(np.intersect1d)
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
     first, second = f.flatten(as_tensor(ar1)), f.flatten(as_tensor(ar2))
-    _, i, j = np.intersect1d(force_selection(first.node), force_selection(second.node), return_indices=True)
+    a, b = (sets.ordered_array(force_selection(x.node)) for x in (first, second))
+    _, i, j = np.intersect1d(a, b, return_indices=True)
     found = f.take(first, i).astype(f.result_type(first, second))
     return (found, as_tensor(i), as_tensor(j)) if return_indices else found
 

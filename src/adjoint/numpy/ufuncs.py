@@ -25,10 +25,15 @@ __all__ = ["Ufunc", "apply", "function_of", "keepdims_of", "masked", "written"]
 
 
 def _fmod(x: Any, y: Any) -> Tensor:
-    # of the sizes, since a - trunc(a / b) * b would lose all digits where a is large beside b
     a, b = selecting.beside(x, y)
+    kind = f.result_type(a, b)
+    a, b = a.astype(kind), b.astype(kind)
+    if not kind.inexact:  # sizes would overflow
+        rest = f.remainder(a, b)
+        return f.where((rest != 0) & ((rest < 0) != (a < 0)), rest - b, rest)
+    # of the sizes, since a - trunc(a / b) * b would lose all digits where a is large beside b
     size = f.abs(b)
-    return f.where(a < 0, -f.remainder(-a, size), f.remainder(a, size))
+    return f.where(f.signbit(a), -f.remainder(-a, size), f.remainder(a, size))
 
 
 def _floating(x: Any) -> Tensor:

@@ -68,6 +68,7 @@ FORMULAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "maximum": ("r = max(a, b)", ("1 where a is larger, ½ on a tie, else 0", "1 where b is larger, ½ on a tie, else 0")),
     "minimum": ("r = min(a, b)", ("1 where a is smaller, ½ on a tie, else 0", "1 where b is smaller, ½ on a tie, else 0")),
     "where": ("r = b where a, else c", ("none", "r̄ where a, else 0", "0 where a, else r̄")),
+    "huber": ("r = n (a − n / 2), where n is a limited to ±b", ("n", "|a − n|")),
     "clip": ("r = a limited to [b, c]", ("1 inside the bounds, else 0", "1 where a < b", "1 where a > c")),
     "sum": ("r = Σ a", ("every summed element receives r̄",)),
     "prod": ("r = Π a", ("each element receives r̄ · the product of the others",)),

@@ -32,7 +32,7 @@ ELEMENTARY = frozenset(
     "acos atan sinh cosh tanh asinh acosh atanh sigmoid softplus relu erf erfc gaussian gelu gelu_derivative silu "
     "silu_derivative floor ceil trunc round logical_not isfinite isinf isnan add subtract multiply divide scale safe_divide "
     "remainder floor_divide power atan2 hypot logaddexp maximum minimum copysign equal not_equal less less_equal greater "
-    "greater_equal logical_and logical_or logical_xor where clip permute_dims broadcast_to slice embed index put put_onto "
+    "greater_equal logical_and logical_or logical_xor where clip huber permute_dims broadcast_to slice embed index put put_onto "
     "update_slice concat windows fold_windows gather scatter_add scatter sum prod max min any all argmax argmin "
     "cumulative_sum cumulative_prod linear_recurrence argsort sort leading selected matmul convolution "
     "convolution_input_gradient convolution_weight_gradient max_pool max_pool_positions pool_take pool_put pool_sum "

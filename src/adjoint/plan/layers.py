@@ -15,7 +15,7 @@ import numpy as np
 
 from adjoint.graph import PRIMITIVES, array_type
 from adjoint.plan.assemble import Filled, Placement, pieces, placed
-from adjoint.plan.plan import Step
+from adjoint.plan.plan import Step, step_of
 from adjoint.primitives.structural import EMBED
 from adjoint.shapes import size_of
 
@@ -121,7 +121,7 @@ def _in_layers(s: Simplifier, slot: int, chain: Chain) -> list[Step] | None:
                 sizes = (*place.sizes[:axis], behind - first, *place.sizes[axis + 1 :])
                 slices = tuple([(first if k == axis else 0, n, 1) for k, n in enumerate(sizes)])
                 piece = _slot(s, array_type(sizes, t.dtype))
-                steps.append(_made("slice", slices, (part,), piece, s.types[piece]))
+                steps.append(step_of(PRIMITIVES["slice"], slices, (part,), piece, s.types[piece]))
                 where = Placement(place.offset + first * place.strides[axis], sizes, place.strides, True)
             number = int(turn[(0,) * axis + (first,) + (0,) * (turn.ndim - 1 - axis)]) if turn.ndim else int(turn)
             while len(layers) <= number:
@@ -136,7 +136,7 @@ def _in_layers(s: Simplifier, slot: int, chain: Chain) -> list[Step] | None:
         steps.append(pieces(Filled(0, tuple([x for _, x in layer])), tuple([x for x, _ in layer]), whole, t))
         if total is not None:
             added = slot if last else _slot(s, t)
-            steps.append(_made("add", None, (total, whole), added, t))
+            steps.append(step_of(ADD, None, (total, whole), added, t))
             whole = added
         total = whole
     return steps
@@ -158,9 +158,3 @@ def _cuts(turn: np.ndarray) -> tuple[int, list[int]] | None:
 def _slot(s: Simplifier, type: object) -> int:
     s.types.append(type)
     return len(s.types) - 1
-
-
-def _made(name: str, attributes: object, inputs: tuple[int, ...], output: int, type: object) -> Step:
-    op = PRIMITIVES[name]
-    kernel = op.kernel(attributes, type)
-    return Step(op, attributes, kernel, op.masked or kernel, inputs, output, type)

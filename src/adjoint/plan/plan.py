@@ -50,6 +50,12 @@ class Step(NamedTuple):
         return step_text(self)
 
 
+def step_of(op: Primitive, attributes: Any, inputs: tuple[int, ...], output: int, type: Any) -> Step:
+    """A step of an operation, with its kernels."""
+    kernel = op.kernel(attributes, type)
+    return _new_tuple(Step, (op, attributes, kernel, op.masked or kernel, inputs, output, type))
+
+
 class Program(Protocol):
     """What runs a plan: on NumPy step by step, on the tape, on the machine for single numbers, or native code."""
 

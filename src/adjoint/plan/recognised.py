@@ -1,18 +1,19 @@
-"""Graphs that come back: a function written for one structure says whether a graph has it, and which node is which.
+"""Graphs that come back: a function made for one structure says whether a graph has it, and which node is which.
 
 Numbering a graph and comparing its key takes a walk that asks of every node what it may be. Where the same structure was
-evaluated many times, a function without loops asks of each node only whether it is what it was: the same in full, so a graph
-that is recognised has the key of the one that the function was written for.
+evaluated many times, a function asks of each node only whether it is what it was: the same in full, so a graph that is recognised
+has the key of the one that the function was made for. It is native code, or one of Python's without loops.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import importlib
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from adjoint._sources import run_source
 from adjoint.derive import PULLBACK
-from adjoint.graph import ArrayType
+from adjoint.graph import ArrayType, Node
 from adjoint.plan.canonical import Canonical
 from adjoint.primitives.core import FULL, IDENTITY, LITERALS, VERSION, is_literal
 from adjoint.primitives.custom import HOST_CALL
@@ -24,35 +25,110 @@ CREDIT = 16  # graphs that another structure has, more than this one: then it is
 ANY_ATTRIBUTES = frozenset({PULLBACK, VERSION})  # whose attributes are there and in no key
 
 
+class Expected(NamedTuple):
+    """What a node of a graph is. Of `op`, `type` and `tracked` nothing is asked where they are None.
+
+    What is `asked` of its attributes is nothing ("any"), that there are none or some, that they are the same, or of a `number` of
+    this class that it is the literal that it was or is free: part of no key. `edges` are the numbers of its inputs, in which a
+    number not met before is the next one; None: nothing is asked of them. `given` says that the attributes are given back, for a
+    part of them is compared.
+    """
+
+    op: Any
+    type: Any
+    tracked: bool | None
+    held: bool
+    asked: str
+    attributes: Any
+    number: type | None
+    edges: tuple[int, ...] | None
+    leaf: bool
+    pulled: bool
+    given: bool
+
+
 class Recognizer:
-    """Recognises the graphs that have the structure of one. `credit` is what it has left of being of use."""
+    """Recognises the graphs that have the structure of one. `credit` is what it has left of being of use. `parts` has, for the
+    attributes of which a part is compared, what gives that part, and the part."""
 
-    __slots__ = ("credit", "edges", "entries", "match", "structural")
+    __slots__ = ("credit", "edges", "entries", "expected", "held", "match", "parts", "roots", "structural")
 
-    def __init__(self, c: Canonical, match: Callable[..., Any]) -> None:
-        self.match = match
+    def __init__(self, c: Canonical, expected: list[Expected], native: bool) -> None:
+        self.expected, self.roots = expected, c.roots
+        self.held: Any = None
+        if not native or not self.improve():
+            self.match = _written(expected, c.roots)
         self.entries, self.edges, self.structural = c.entries, c.edges, c.structural
+        self.parts = [(e.op.key, e.op.key(e.attributes)) for e in expected if e.given]
         self.credit = CREDIT
+
+    def improve(self, compiling: bool = False) -> bool:
+        """Be native code, if there is some by now, or with `compiling` if there can be."""
+        if self.held is None:
+            recording = importlib.import_module("adjoint.runtime.recording")  # which a short program never needs
+            found = recording.matcher(self.expected, self.roots, compiling)
+            if found is not None:
+                self.match, self.held = found
+        return self.held is not None
 
     def recognises(self, c: Canonical) -> bool:
         """Whether a graph, of which the roots alone are numbered, has the structure; then its order is known, and the nodes note
         their numbers when somebody asks for them (`Canonical.note_numbers`)."""
-        found = self.match(c.order)
+        try:
+            found = self.match(c.order)
+            for (part, expected), attributes in zip(self.parts, found[4] if found else (), strict=False):
+                if part(attributes) != expected:
+                    found = None
+        except ValueError:  # attributes that aren't compared
+            found = None
         if found is None:
             self.credit -= 1
             return False
         self.credit = min(self.credit + 1, CREDIT)
-        c.order, c.leaves, c.numbers, c.pullbacks = found
+        c.order, c.leaves, c.numbers, c.pullbacks, _ = found
         c.entries, c.edges, c.structural = self.entries, self.edges, self.structural
         return True
 
 
-def recognizer(c: Canonical) -> Recognizer | None:
-    """What recognises the graphs that have the structure of this one, just numbered; None where that isn't written down."""
-    count = len(c.order)
-    if count > MOST:
+def recognizer(c: Canonical, native: bool = True) -> Recognizer | None:
+    """What recognises the graphs that have the structure of this one, just numbered; None where that isn't written down. It is
+    `native` code, if it may be and there is some."""
+    if len(c.order) > MOST:
         return None
-    names: dict[str, Any] = {"LITERALS": LITERALS, "is_literal": is_literal, "float": float}
+    edges, pullbacks, expected = iter(c.edges), set(c.pullbacks), list[Expected]()
+    for node in c.order:
+        said = _expected(node, c.structural, node in pullbacks, edges)
+        if said is None:
+            return None
+        expected.append(said)
+    return Recognizer(c, expected, native)
+
+
+def _expected(node: Node, structural: bool, pulled: bool, edges: Iterator[int]) -> Expected | None:
+    """What a node is; None for one that isn't recognised."""
+    op, attributes, tracked, held = node.op, node.attributes, bool(node.tracked), node.value is not None
+    if node.inputs and (not held or (structural and tracked)):
+        if op is HOST_CALL or (attributes is None and op in ANY_ATTRIBUTES):
+            return None
+        asked = "any" if op in ANY_ATTRIBUTES else "none" if attributes is None else "same"
+        given = asked == "same" and op is not IDENTITY and op.key is not None
+        asked = "some" if given or (asked == "same" and op is IDENTITY) else asked
+        numbers = tuple([next(edges) for _ in node.inputs])
+        return Expected(op, None, tracked, held, asked, attributes, None, numbers, held, pulled, given)
+    if held:
+        if type(node.type) is not ArrayType:
+            return None
+        return Expected(None, node.type, tracked, True, "any", None, None, () if structural and tracked else None,
+                        True, False, False)  # fmt: skip
+    if op is not FULL or type(attributes) not in (float, int, bool):
+        return None
+    asked = "literal" if is_literal(attributes) else "free"
+    return Expected(op, node.type, None, False, asked, attributes, type(attributes), None, False, False, False)
+
+
+def _written(expected: list[Expected], roots: int) -> Callable[..., Any]:
+    """A function of Python's for this, without loops."""
+    names: dict[str, Any] = {"LITERALS": LITERALS, "is_literal": is_literal}
     known: dict[int, str] = {}
 
     def named(x: Any) -> str:
@@ -62,74 +138,53 @@ def recognizer(c: Canonical) -> Recognizer | None:
             names[name] = x
         return name
 
-    lines = [f"{''.join([f'n{i}, ' for i in range(c.roots)])}= order"]
-    leaves, numbers, met = [], [], c.roots
-    edges = iter(c.edges)
-    for i, node in enumerate(c.order):
-        held, x = node.value is not None, f"n{i}"
-        is_not = "not " if node.tracked else ""
-        if node.inputs and (not held or (c.structural and node.tracked)):
-            asked = [
-                f"{x}.op is not {named(node.op)}",
-                f"{x}.value is {'' if held else 'not '}None",
-                f"{is_not}{x}.tracked",
-            ]
-            attributes, key = node.attributes, node.op.key
-            if node.op is HOST_CALL or (attributes is None and node.op in ANY_ATTRIBUTES):
-                return None
-            if attributes is None:
-                asked.append(f"{x}.attributes is not None")
-            elif node.op is IDENTITY:
-                asked.append(f"{x}.attributes is None")
-            elif node.op not in ANY_ATTRIBUTES:
-                asked.append(f"(a := {x}.attributes) is None")
-                asked.append(
-                    f"a != {named(attributes)}" if key is None else f"{named(key)}(a) != {named(key(attributes))}"
-                )
-            taken, again = [], []
-            for k in range(len(node.inputs)):
-                j = next(edges)
-                if j == met:
-                    taken.append(f"n{j}")
-                    met += 1
-                else:
-                    taken.append(f"i{k}")
-                    again.append(f"i{k} is not n{j}")
-            lines += [f"if {' or '.join(asked)}: return", f"{', '.join(taken)}, = {x}.inputs"]
-            if again:
-                lines.append(f"if {' or '.join(again)}: return")
-            if held:
-                leaves.append(x)
-        elif held:
-            if type(node.type) is not ArrayType:
-                return None
-            asked = [f"{x}.value is None", f"{x}.type is not {named(node.type)}", f"{is_not}{x}.tracked"]
-            if c.structural and node.tracked:
-                asked.append(f"{x}.inputs")
-            lines.append(f"if {' or '.join(asked)}: return")
-            leaves.append(x)
-        elif node.op is FULL and type(node.attributes) in (float, int, bool):
-            value = node.attributes
-            asked = [f"{x}.op is not {named(FULL)}", f"{x}.value is not None", f"{x}.type is not {named(node.type)}"]
-            asked.append(f"(v{i} := {x}.attributes).__class__ is not {named(type(value))}")
-            if is_literal(value):
-                asked.append(f"v{i} != {named(value)}")
-                asked += [f"not is_literal(v{i})"] if value == 0 else []  # 0 and -0 are equal
+    lines, met = [f"{''.join([f'n{i}, ' for i in range(roots)])}= order"], roots
+    for i, e in enumerate(expected):
+        x = f"n{i}"
+        asked = [f"{x}.value is {'' if e.held else 'not '}None"]
+        asked += [f"{x}.{name} is not {named(y)}" for name, y in (("op", e.op), ("type", e.type)) if y is not None]
+        asked += [] if e.tracked is None else [f"{'not ' if e.tracked else ''}{x}.tracked"]
+        asked += _of_attributes(x, e, named)
+        asked += [f"{x}.inputs"] if e.edges == () else []
+        lines.append(f"if {' or '.join(asked)}: return")
+        taken, again = [], []
+        for k, j in enumerate(e.edges or ()):
+            taken.append(f"n{j}" if j == met else f"i{k}")
+            if j == met:
+                met += 1
             else:
-                asked.append(f"(v{i} in LITERALS and is_literal(v{i}))")
-                numbers.append(f"(v{i}, {x})")
-            lines.append(f"if {' or '.join(asked)}: return")
-        else:
-            return None
-    return Recognizer(c, _match(c, lines, leaves, numbers, names))
+                again.append(f"i{k} is not n{j}")
+        lines += [f"{', '.join(taken)}, = {x}.inputs"] if taken else []
+        lines += [f"if {' or '.join(again)}: return"] if again else []
+    return _function(expected, lines, names)
 
 
-def _match(c: Canonical, lines: list[str], leaves: list[str], numbers: list[str], names: dict[str, Any]) -> Any:
+def _of_attributes(x: str, e: Expected, named: Callable[[Any], str]) -> list[str]:
+    """What is asked of a node's attributes, as conditions under which they are others."""
+    a = f"{x}.attributes"
+    if e.asked in ("none", "some"):
+        return [f"{a} is {'not ' if e.asked == 'none' else ''}None"]
+    if e.asked == "same":
+        return [f"{a} is None", f"{a} != {named(e.attributes)}"]
+    if e.number is None:
+        return []
+    kind = f"{a}.__class__ is not {named(e.number)}"
+    if e.asked == "free":
+        return [kind, f"({a} in LITERALS and is_literal({a}))"]
+    return [
+        kind,
+        f"{a} != {named(e.attributes)}",
+        *([f"not is_literal({a})"] if e.attributes == 0 else []),
+    ]  # 0 and -0 are equal
+
+
+def _function(expected: list[Expected], lines: list[str], names: dict[str, Any]) -> Callable[..., Any]:
     """The function of these lines, which gives what they found."""
-    order = [f"n{i}" for i in range(len(c.order))]
-    pullbacks = set(c.pullbacks)
-    pulled = [name for name, x in zip(order, c.order, strict=True) if x in pullbacks]
-    found = ", ".join([f"[{', '.join(some)}]" for some in (order, leaves, numbers, pulled)])
-    body = "\n  ".join([*lines, f"if len({{{', '.join(order)}}}) != {len(order)}: return", f"return {found}"])
-    run_source(f"def match(order):\n try:\n  {body}\n except ValueError: return\n", names)
-    return names["match"]
+    order = [f"n{i}" for i in range(len(expected))]
+    said = list(zip(order, expected, strict=True))
+    found = [order, [x for x, e in said if e.leaf], [f"({x}.attributes, {x})" for x, e in said if e.asked == "free"],
+             [x for x, e in said if e.pulled], [f"{x}.attributes" for x, e in said if e.given]]  # fmt: skip
+    result = ", ".join([f"[{', '.join(some)}]" for some in found])
+    body = "\n ".join([*lines, f"if len({{{', '.join(order)}}}) != {len(order)}: return", f"return {result}"])
+    run_source(f"def match(order):\n {body}\n", names)
+    return names["match"]  # type: ignore[no-any-return]

@@ -16,8 +16,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from adjoint.graph import Operation, Primitive, array_type
-from adjoint.plan.plan import Plan, Step
+from adjoint.graph import Operation, array_type
+from adjoint.plan.plan import Plan, Step, step_of
 from adjoint.primitives.contraction import MATMUL
 from adjoint.primitives.core import DETACH, IDENTITY, VERSION
 from adjoint.primitives.custom import HOST_CALL
@@ -181,7 +181,7 @@ class _Restriction:
         slices = (*slices[: part.axis], tuple(part[1:]), *slices[part.axis + 1 :])
         self.types.append(array_type(_shape_of(type.shape, part), type.dtype))
         found = len(self.types) - 1
-        self.steps.append(_made(SLICE, slices, (slot,), found, self.types[found]))
+        self.steps.append(step_of(SLICE, slices, (slot,), found, self.types[found]))
         known.append((part, found))
         return found
 
@@ -194,12 +194,7 @@ class _Restriction:
         if step.op is SLICE and all([by == 1 for _, _, by in attributes]) and self.types[inputs[0]].shape == type.shape:
             self.same[slot] = inputs[0]  # what is left of an array is that slice
             return
-        self.steps.append(_made(step.op, attributes, inputs, slot, type))
-
-
-def _made(op: Primitive, attributes: Any, inputs: tuple[int, ...], output: int, type: Any) -> Step:
-    kernel = op.kernel(attributes, type)
-    return Step(op, attributes, kernel, op.masked or kernel, inputs, output, type)
+        self.steps.append(step_of(step.op, attributes, inputs, slot, type))
 
 
 def _shape_of(shape: Shape, part: Part) -> Shape:

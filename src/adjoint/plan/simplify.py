@@ -22,7 +22,7 @@ from adjoint.plan.assemble import Parts, assembled, note_embedded, sum_of_embedd
 from adjoint.plan.bands import Bands
 from adjoint.plan.extremes import first_extreme
 from adjoint.plan.layers import layered
-from adjoint.plan.plan import Plan, Step
+from adjoint.plan.plan import Plan, Step, step_of
 from adjoint.plan.shifts import part_of_shifted
 from adjoint.primitives.structural import BROADCAST, EMBED, RESHAPE
 
@@ -130,12 +130,9 @@ class Simplifier:
 
 def made(name: str, attributes: Any, inputs: tuple[int, ...], output: int, type: ArrayType) -> Step:
     """A step of the operation of a name."""
-    op = PRIMITIVES[name]
-    kernel = op.kernel(attributes, type)
-    return _new(Step, (op, attributes, kernel, op.masked or kernel, inputs, output, type))
+    return step_of(PRIMITIVES[name], attributes, inputs, output, type)
 
 
-_new = tuple.__new__  # named tuples by their own constructor take twice as long
 Rule = Callable[[Simplifier, Step], "int | Step | None"]
 
 

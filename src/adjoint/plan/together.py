@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from adjoint.graph import PRIMITIVES, array_type
-from adjoint.plan.plan import Plan, Step
+from adjoint.plan.plan import Plan, Step, step_of
 from adjoint.primitives.contraction import MATMUL
 
 FEWEST = 8  # products
@@ -228,9 +228,7 @@ class Joining:
         type = array_type(shape, dtype)  # type: ignore[arg-type]
         self.types.append(type)
         slot = len(self.types) - 1
-        op = PRIMITIVES[name]
-        kernel = op.kernel(attributes, type)
-        step = Step(op, attributes, kernel, op.masked or kernel, inputs, slot, type)
+        step = step_of(PRIMITIVES[name], attributes, inputs, slot, type)
         self.producer[slot] = step
         self.added.append(step)
         return slot

@@ -6,6 +6,7 @@ from adjoint.primitives import (
     custom,
     elementwise,
     indexing,
+    losses,
     normalized,
     ordering,
     pooling,
@@ -17,6 +18,6 @@ from adjoint.primitives import (
 from adjoint.primitives.core import ops
 
 __all__ = [
-    "contraction", "convolution", "custom", "elementwise", "indexing", "normalized", "ops", "ordering", "pooling", "random",
-    "reductions", "sparse", "structural",
+    "contraction", "convolution", "custom", "elementwise", "indexing", "losses", "normalized", "ops", "ordering", "pooling",
+    "random", "reductions", "sparse", "structural",
 ]  # fmt: skip

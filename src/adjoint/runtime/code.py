@@ -8,23 +8,33 @@ of these hashes, so a function can't be taken for another, and object code holds
 from __future__ import annotations
 
 import hashlib
+import struct
 import weakref
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from adjoint.runtime import llvm, object_cache
 from adjoint.runtime.interrupts import Uninterrupted
-from adjoint.runtime.mapped import Mapped
+from adjoint.runtime.mapped import Mapped, mapped
 
 HEX = 32  # digits of a hash in a name
 
 
 class Source(NamedTuple):
-    """Functions in LLVM IR. Their names start with `$`; those in `names` are called from outside, without it."""
+    """Functions in LLVM IR. Their names start with `$`; those in `names` are called from outside, without it. Where the code is
+    put into memory, the number of 64 bits that is `left_open` becomes another one: an address, say."""
 
     text: str
     declarations: frozenset[str]
     names: tuple[str, ...]
+    left_open: tuple[int, int] | None = None
+
+    def filled(self, contents: bytes) -> bytes:
+        """Object code with that number."""
+        if self.left_open is None:
+            return contents
+        before, after = [struct.pack("<Q", n) for n in self.left_open]
+        return contents.replace(before, after)
 
 
 class Code:
@@ -40,8 +50,15 @@ class Code:
 _loaded: weakref.WeakValueDictionary[str, Code] = weakref.WeakValueDictionary()
 
 
-def load(sources: list[Source]) -> list[Code]:
-    """The machine code of each source. Raises RuntimeError where LLVM rejects one."""
+def find(source: Source) -> list[Code]:
+    """The machine code of a source if it was compiled before, in a list; else an empty one. LLVM isn't loaded for it."""
+    with llvm.lock:
+        return [] if llvm.facts(loading=False) is None else load([source], compiling=False)
+
+
+def load(sources: list[Source], compiling: bool = True) -> list[Code]:
+    """The machine code of each source; of those alone that were compiled before, without `compiling`. One with a number left open
+    is loaded by itself. Raises RuntimeError where LLVM rejects one."""
     if not sources:
         return []
     with llvm.lock, Uninterrupted():
@@ -60,13 +77,14 @@ def load(sources: list[Source]) -> list[Code]:
         for place, members in modules.items():
             contents = object_cache.load(place)
             if contents is not None:
-                library = llvm.link(contents)
-                for symbol in members:
-                    found[symbol] = Code(library, symbol, missing.pop(symbol).names)
-        if missing:
+                contents = missing[members[0]].filled(contents)
+                library = llvm.link(contents) if compiling else mapped(contents)
+                if library is not None:
+                    found |= {symbol: Code(library, symbol, missing.pop(symbol).names) for symbol in members}
+        if missing and compiling:
             found |= _compiled(missing, ending)
         _loaded.update(found)
-        return [found[symbol] for symbol in symbols]
+        return [found[symbol] for symbol in symbols if symbol in found]
 
 
 def _compiled(sources: dict[str, Source], ending: str) -> dict[str, Code]:
@@ -74,7 +92,7 @@ def _compiled(sources: dict[str, Source], ending: str) -> dict[str, Code]:
     declarations = sorted(frozenset().union(*[source.declarations for source in sources.values()]))
     texts = [source.text.replace("@$", f"@{symbol}.") for symbol, source in sources.items()]
     contents = llvm.object_code("\n".join([*declarations, *texts, ending]))
-    library = llvm.link(contents)
+    library = llvm.link(next(iter(sources.values())).filled(contents))
     found = {symbol: Code(library, symbol, source.names) for symbol, source in sources.items()}
     place = object_cache.key_of("module", *sources)
     object_cache.store(place, contents)

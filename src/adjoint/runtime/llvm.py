@@ -43,8 +43,14 @@ class Facts(NamedTuple):
     version: tuple[int, ...]
 
 
-def facts() -> Facts | None:
-    """What LLVM says of this machine, remembered since a process asked it; None where llvmlite is missing."""
+def is_loaded() -> bool:
+    """Whether LLVM is in memory."""
+    return _state.get("binding") is not None
+
+
+def facts(loading: bool = True) -> Facts | None:
+    """What LLVM says of this machine, remembered since a process asked it; None where llvmlite is missing, or, without `loading`,
+    where nobody has asked it yet."""
     with lock:
         if "facts" not in _state:
             key = _key_of_facts()
@@ -52,6 +58,8 @@ def facts() -> Facts | None:
             if found is not None:
                 features, triple, version = json.loads(found)
                 _state["facts"] = Facts(features, triple, tuple(version))
+            elif not loading:
+                return None
             elif binding() is not None and key is not None:
                 object_cache.store(key, json.dumps(_state["facts"]).encode())
         return _state["facts"]  # type: ignore[no-any-return]

@@ -1,6 +1,6 @@
 /* The pool's native code: what a worker does, and how a job is launched. `pool.py` says what it is for.
 
-   `make pool` compiles this file to `pool.ll`, the LLVM text that the package loads: at run time there is no C compiler. The
+   `make native` compiles this file to `pool.ll`, the LLVM text that the package loads: at run time there is no C compiler. The
    text holds for every processor with 64 bits; `relax` in it becomes the processor's instruction for a loop that waits. */
 
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-; Made from pool.c by `make pool`; its SHA-256 is ef23c96a2a651e999d5a7487a3b3359c7c8e26a755a290e26448356dad805694
+; Made from pool.c by `make native`; its SHA-256 is 6d40401607f6c466827447bd873a56dcd8988a92a45f94d82cdcac8e13238425
 define ptr @$worker(ptr %0) #0 {
   %2 = load ptr, ptr %0, align 8
   %3 = getelementptr inbounds i8, ptr %0, i64 8

@@ -12,6 +12,7 @@ from adjoint import tree
 from adjoint.scipy.evaluating import Unknowns, compiled, module, sparse_derivative, told, with_values
 from adjoint.scipy.ipopt import by_ipopt
 from adjoint.solvers.implicit import determined
+from adjoint.solvers.robust import LOSSES
 from adjoint.sparse.derivatives import sparse_hessian, sparse_jacobian
 from adjoint.tensors.located import at_user
 from adjoint.tensors.tensor import Tensor
@@ -245,15 +246,6 @@ def _active(constraints: list[_Constraint], found: Any) -> Callable[[Tensor], Te
     if not parts:
         return None
     return lambda x: f.concat([f.take(flat(x), f.asarray(near), axis=0) for flat, near in parts])
-
-
-LOSSES: dict[Any, Callable[[Tensor], Tensor]] = {  # of squared residuals, as SciPy defines them
-    "linear": lambda z: z,
-    "soft_l1": lambda z: 2 * f.sqrt(1 + z),
-    "huber": lambda z: f.where(z <= 1, z, 2 * f.sqrt(f.where(z <= 1, 1.0, z)) - 1),
-    "cauchy": f.log1p,
-    "arctan": f.atan,
-}
 
 
 @with_values("ad.least_squares")

@@ -14,6 +14,7 @@ from adjoint.hints import keyword_error
 from adjoint.solvers.implicit import DENSE
 from adjoint.solvers.linear import conjugate_gradients
 from adjoint.solvers.results import differentiable
+from adjoint.solvers.robust import robust_loss
 from adjoint.tensors.located import at_user
 from adjoint.tensors.tensor import Tensor
 from adjoint.transforms.grad import grad, jvp, stop_gradient, vjp
@@ -42,7 +43,7 @@ class Fit(NamedTuple):
     errors      the standard errors of its numbers, a tree like x
     covariance  the covariances of all its numbers in order, a matrix: s² (JᵀJ)⁻¹, s² = cost / degrees of freedom
     fun         the residuals there
-    cost        the sum of their squares
+    cost        the sum of their squares, or of a loss of them
     success     a bool: whether the tolerance was reached
     nit         how many steps were tried
 
@@ -71,6 +72,8 @@ def least_squares(
     *args: Any,
     method: str = "levenberg-marquardt",
     bounds: Any = None,
+    loss: Any = "linear",
+    f_scale: Any = 1.0,
     products: bool | None = None,
     tolerance: float | None = None,
     max_steps: int = 1000,
@@ -83,6 +86,9 @@ def least_squares(
     instead. `bounds` is a pair of trees like x0, or of numbers. With `products`, the default for Jacobians of more than 2²⁴
     numbers, the Jacobian is never made: steps come from conjugate gradients on products with it. It ends where a step is shorter
     than `tolerance` times the unknowns (default: 1e-11), or where rounding ends the progress. Computed in float64.
+
+    A `loss` that grows more slowly takes outliers their weight: what is least is the sum of f_scale² loss((r/f_scale)²) over the
+    residuals r, for "soft_l1", "huber", "cauchy", "arctan" (as SciPy defines them) or a function of tensors.
 
     x differentiates by `args` and by what the residuals read from outside: the implicit function theorem at gradient zero. Works
     under `vmap` and `jit`. Raises ValueError for an unknown method, bounds that cross, or no residuals, TypeError for complex
@@ -103,11 +109,12 @@ def least_squares(
         raise keyword_error("least_squares", others, at_user())
     if method not in METHODS:
         raise ValueError(f"least_squares: method is one of {', '.join(map(repr, METHODS))}, got {method!r}{at_user()}")
+    robust = robust_loss(loss, f_scale, "least_squares")
     residuals, x0, measured = _without_units(residuals, x0)
     whole = tree.map(_double, stop_gradient(x0))
     start, unravel = ravel_tree(whole)
 
-    def function(v: Tensor) -> Tensor:
+    def plain(v: Tensor) -> Tensor:
         found = ravel_tree(residuals(unravel(v), *args))[0]
         if found.dtype.kind == "c":
             raise TypeError(
@@ -115,6 +122,12 @@ def least_squares(
                 f"ad.concat([ad.real(r), ad.imag(r)]){at_user()}"
             )
         return found.astype("float64")
+
+    def function(v: Tensor) -> Tensor:
+        return plain(v) if robust is None else robust.roots(plain(v))
+
+    def total(v: Tensor) -> Tensor:
+        return (plain(v) ** 2 if robust is None else robust.each(plain(v))).sum()
 
     low, high = _limits(bounds, whole, start.size)
     if low is not None:
@@ -125,17 +138,19 @@ def least_squares(
     alone = count * start.size > LARGE if products is None else products
     step = (_Products if alone else _Factored)(function, method == METHODS[1], low, high)
     x, success, tries = _searched(step, start, SMALL_STEP if tolerance is None else float(tolerance), max_steps)
-    free = stop_gradient(_free(x, grad(lambda v: (function(v) ** 2).sum())(x), low, high))
+    free = stop_gradient(_free(x, grad(total)(x), low, high))
 
     def condition(v: Tensor) -> Tensor:
-        return f.where(free, grad(lambda w: (function(w) ** 2).sum() / 2)(v), v - x)
+        return f.where(free, grad(lambda w: total(w) / 2)(v), v - x)
 
     x = differentiable(x, success, condition, conjugate_gradients if start.size > DENSE else None)
-    residual = function(x)
-    cost = (residual**2).sum()
+    cost = total(x)
     if alone:
         return Fit(measured(unravel(x)), None, None, residuals(unravel(x), *args), cost, success, tries)
-    covariance = _covariance(jacobian(function)(x), cost, free)
+    matrix = jacobian(plain)(x)
+    if robust is not None:
+        matrix = f.sqrt(robust.weights(plain(x), EPS))[:, None] * matrix
+    covariance = _covariance(matrix, cost, free)
     errors = unravel(f.sqrt(linalg.diagonal(covariance)))
     return Fit(measured(unravel(x)), measured(errors), covariance, residuals(unravel(x), *args), cost, success, tries)
 
@@ -323,6 +338,8 @@ def curve_fit(
     *,
     full_output: bool = False,
     nan_policy: str | None = None,
+    loss: Any = "linear",
+    f_scale: Any = 1.0,
     max_steps: int = 1000,
     maxfev: int | None = None,
 ) -> Any:
@@ -334,7 +351,7 @@ def curve_fit(
     alone, else it is scaled so that the residuals fit. `bounds`: lower and upper, each a number or a list. With `full_output`
     the `Fit` comes third. `method` is one of `least_squares`; SciPy's "lm", "trf" and "dogbox" all mean "levenberg-marquardt".
     `nan_policy="omit"` leaves out points where ydata is NaN, along the last axis of xdata; `maxfev` is SciPy's name of
-    `max_steps`.
+    `max_steps`. `loss` and `f_scale` are those of `least_squares`: of residuals divided by sigma.
 
     Quantities of pint (`adjoint[units]`) may be given as xdata, ydata, sigma and in p0: the function is then called with
     quantities, and the parameters come back as quantities with the units of p0; the covariance's numbers are in these units.
@@ -365,7 +382,7 @@ def curve_fit(
 
     own = METHODS[0] if method in (None, *SCIPYS_METHODS) else method
     steps = max_steps if maxfev is None else maxfev
-    fit = least_squares(residuals, start, method=own, bounds=bounds, max_steps=steps)
+    fit = least_squares(residuals, start, method=own, bounds=bounds, loss=loss, f_scale=f_scale, max_steps=steps)
     if not bool(stop_gradient(fit.success).item()):
         raise RuntimeError(
             f"curve_fit: no minimum was found in {fit.nit.item()} steps from p0; start elsewhere{at_user()}"

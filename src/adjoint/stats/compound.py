@@ -14,7 +14,7 @@ from adjoint.solvers.implicit import determined
 from adjoint.random import source
 from adjoint.stats import draws
 from adjoint.stats.base import Distribution, end_slope, inside, ordered
-from adjoint.stats.discrete import Categorical
+from adjoint.stats.discrete import Categorical, expected
 from adjoint.stats.transforms import Bijection
 from adjoint.tensors.conversion import a
 from adjoint.tensors.located import at_user
@@ -86,7 +86,17 @@ class Mixture(Distribution):
         return f.expand_dims(x, place)
 
     def log_prob(self, x: Any) -> Tensor:
-        return f.logsumexp(self.weights.logits + self.components.log_prob(self._beside(self._value(x))), axis=-1)
+        each = self.components.log_prob(self._beside(self._value(x)))
+        if "probs" not in vars(self.weights):
+            return f.logsumexp(self.weights.logits + each, axis=-1)
+        p = self.weights.probs
+        none = (p == 0) & f.ones_like(each).astype("bool")
+        present = f.logsumexp(f.where(none, -math.inf, f.log(f.where(none, 1.0, p)) + each), axis=-1)
+        # what weighs nothing adds nothing, and has its density as the derivative by its weight all the same
+        largest = float(np.finfo(self.dtype.dtype).max)
+        beside = f.where(present == -math.inf, -largest, present)[..., None]
+        ratio = f.minimum(f.where(none & (each > -math.inf), each, -math.inf) - beside, math.log(largest) - 1.0)
+        return present + f.log1p((p * f.exp(ratio)).sum(axis=-1))
 
     def cdf(self, x: Any) -> Tensor:
         return (self.weights.probs * self.components.cdf(self._beside(self._value(x)))).sum(axis=-1)
@@ -95,7 +105,7 @@ class Mixture(Distribution):
         weights = self.weights.probs
         for _ in self.event_shape:
             weights = weights[..., None]
-        return (weights * x).sum(axis=-1 - len(self.event_shape))
+        return expected(weights, x).sum(axis=-1 - len(self.event_shape))
 
     @property
     def mean(self) -> Tensor:
@@ -103,7 +113,8 @@ class Mixture(Distribution):
 
     @property
     def variance(self) -> Tensor:
-        return self._averaged(self.components.variance + self.components.mean**2) - self.mean**2
+        centre = f.expand_dims(self.mean, -1 - len(self.event_shape))
+        return self._averaged(self.components.variance + (self.components.mean - centre) ** 2)
 
     def _draw(self, shape: tuple[int, ...], key: Any) -> Tensor:
         generator = source(key)

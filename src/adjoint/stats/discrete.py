@@ -15,7 +15,7 @@ from adjoint.shapes import as_shape
 from adjoint.random import source
 from adjoint.stats import draws
 from adjoint.transforms.grad import stop_gradient
-from adjoint.stats.base import Distribution, beyond, checked, inside
+from adjoint.stats.base import Distribution, beyond, checked, inside, steep
 from adjoint.tensors.conversion import a as described
 from adjoint.tensors.located import at_user
 from adjoint.tensors.pending import force_array
@@ -24,6 +24,10 @@ from adjoint.tensors.tensor import Tensor
 __all__ = ["Bernoulli", "Binomial", "Categorical", "Geometric", "Multinomial", "NegativeBinomial", "Poisson"]
 
 COUNTS = (0.0, math.inf)
+MANY, FEW = (
+    1 << 20,
+    1 << 12,
+)  # counts from which on an entropy isn't summed, and as many of the first ones that are all the same
 
 
 def _is_count(x: Tensor) -> Tensor:
@@ -173,7 +177,8 @@ class Binomial(_ByProbability):
 
     def entropy(self) -> Tensor:
         """By the sum over all counts; TypeError under `jit`, where these aren't known."""
-        return _summed_entropy(self, _most(self.total_count, "Binomial") + 1)
+        summed = _summed_entropy(self, _most(self.total_count, "Binomial") + 1)
+        return summed + f.where(self.total_count > 0, _rising(self.probs) + _rising(self._q), 0.0)
 
     def icdf(self, p: Any) -> Tensor:
         found = super().icdf(p)
@@ -201,8 +206,18 @@ def _most(counts: Tensor, name: str) -> int:
 def _summed_entropy(d: Distribution, terms: int) -> Tensor:
     counts = f.reshape(f.arange(terms, dtype=d.dtype), (terms, *(1,) * len(d.batch_shape)))
     logs = d.log_prob(counts)
+    return _entropies(logs).sum(axis=0)
+
+
+def _entropies(logs: Tensor) -> Tensor:
+    """What values of these log densities add to an entropy."""
     possible = logs > -math.inf
-    return -f.where(possible, f.exp(logs) * f.where(possible, logs, 0.0), 0.0).sum(axis=0)
+    return -f.where(possible, f.exp(logs) * f.where(possible, logs, 0.0), 0.0)
+
+
+def _rising(p: Tensor) -> Tensor:
+    """0, with an infinite derivative where p is 0: that of an entropy where a count becomes possible, -p log p."""
+    return steep(p, high=False)
 
 
 class Poisson(_Counts):
@@ -233,7 +248,8 @@ class Poisson(_Counts):
         """By the sum of 150 terms up to a rate of 50, by the asymptotic series above."""
         r = f.maximum(self.rate, 50.0)
         series = 0.5 * f.log(2 * math.pi * math.e * r) - 1 / (12 * r) - 1 / (24 * r**2) - 19 / (360 * r**3)
-        return f.where(self.rate < 50, _summed_entropy(Poisson(f.minimum(self.rate, 50.0)), 150), series)
+        summed = _summed_entropy(Poisson(f.minimum(self.rate, 50.0)), 150) + _rising(self.rate)
+        return f.where(self.rate < 50, summed, series)
 
     @property
     def mean(self) -> Tensor:
@@ -312,10 +328,26 @@ class NegativeBinomial(_ByProbability):
 
     def entropy(self) -> Tensor:
         """By the sum over the counts but those of the tail below the dtype's precision, whose values must be known: not under
-        `jit`."""
-        rank = 1 - 4 * np.finfo(self.dtype.dtype).eps
-        last = np.max(np.asarray(stop_gradient(self.icdf(rank))), initial=0)
-        return _summed_entropy(self, 2 * int(last) + 2)
+        `jit`. Where these are more than a million, from 4,096 on by an integral."""
+        eps = float(np.finfo(self.dtype.dtype).eps)
+        last = np.asarray(stop_gradient(self.icdf(1 - 4 * eps)))
+        terms = 2 * int(np.max(last, initial=0)) + 2
+        if terms <= MANY:
+            return _summed_entropy(self, terms) + _rising(self.probs)
+        first = np.asarray(stop_gradient(self.icdf(eps**1.5)))
+        return _summed_entropy(self, FEW) + self._far_entropy(first, last) + _rising(self.probs)
+
+    def _far_entropy(self, first: Any, last: Any) -> Tensor:
+        """What the counts from FEW on add to the entropy: the integral over their logarithms, from half a count below."""
+        nodes, weights = np.polynomial.legendre.leggauss(400)
+        low = np.log(np.maximum(first, FEW) - 0.5)
+        length = np.maximum(np.log(np.maximum(last, FEW)) - low, 0.0)
+        lead = (-1, *(1,) * length.ndim)
+        level = low + length * (nodes.reshape(lead) + 1) / 2
+        k, share = (f.asarray(v, dtype="float64") for v in (np.exp(level), length * weights.reshape(lead) / 2))
+        r, log_p, log_q = (v.astype("float64") for v in (self.total_count, self._log_p, self._log_q))
+        logs = r * log_q + k * log_p - special.betaln(r, k + 1) - f.log(r + k)
+        return (share * k * _entropies(logs)).sum(axis=0).astype(self.dtype)
 
     @property
     def mean(self) -> Tensor:

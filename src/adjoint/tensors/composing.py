@@ -16,9 +16,10 @@ from adjoint.hints import keyword_error
 from adjoint.primitives.core import cast, in_float32, is_narrow
 from adjoint.shapes import normalize_axis
 from adjoint.tensors.conversion import as_node, as_nodes
-from adjoint.tensors.located import MISTAKES, at_user, enter_scope, explained, leave_scope, recorded_as_before
+from adjoint.tensors.located import MISTAKES, at_user, enter_scope, explained, leave_scope
 from adjoint.tensors.named import recorded, wrap
 from adjoint.tensors.pending import count_pending, force_array
+from adjoint.tensors.repeating import recorded_as_before
 from adjoint.tensors.tensor import Tensor
 
 __all__ = [
@@ -49,8 +50,6 @@ def _scoped(name: str, function: Callable[..., Any], args: tuple[Any, ...]) -> A
     frame = _getframe(3)
     known = recorded_as_before(name, function, args, frame)
     if known is not None:
-        if not known.tracked:
-            count_pending(known)
         return known
     token = enter_scope(name, frame)
     try:

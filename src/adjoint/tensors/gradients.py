@@ -10,7 +10,7 @@ from adjoint import tracing
 from adjoint.composites.rows import gathered, rows_of
 from adjoint.derive import one_cotangent, pullback, reverse
 from adjoint.dtypes import DType
-from adjoint.graph import Node, Variable, mode, topological
+from adjoint.graph import Node, Search, Variable, mode, topological
 from adjoint.primitives import elementwise
 from adjoint.primitives.core import FULL, IDENTITY, LEAF, PLACEHOLDER, VERSION, cast, leaf, marker, stop_gradient
 from adjoint.primitives.custom import CLOSED, CUSTOM, HOST_CALL
@@ -290,35 +290,27 @@ def _together(root: Node, leaves: list[Node]) -> None:
         hook([tensors[x] for x in sorted(tensors, key=away.__getitem__, reverse=True)])
 
 
+# Whose gradient it is, or what a reverse pass has to look at.
+_MET = Search((LEAF, VERSION, IDENTITY, CUSTOM, HOST_CALL, CLOSED, PLACEHOLDER), VERSION)
+
+
 def _variables(root: Node) -> tuple[list[Node], bool]:
     """The leaves and markers below a node that own a gradient; whether the reverse pass is to be written down at once, since a
     custom rule is on the way or a gradient is to stay rows."""
     leaves: list[Node] = []
-    seen = {root}
-    order = [root]
     at_once = False
-    for node in order:  # which grows on the way
+    for node in _MET.below(root):
         op = node.op
-        if op in _LOOKED_AT:
-            if op is CUSTOM or op is HOST_CALL or op is CLOSED:
-                at_once = True
-            elif op is PLACEHOLDER:
-                raise RuntimeError(
-                    f"backward: {node.attributes} was computed from variables outside of the traced function, where "
-                    f"their gradients can't be added up; use ad.grad, or compute it inside{at_user()}"
-                )
-            else:
-                variable = node.attributes
-                if variable is not None and variable.tracked:
-                    leaves.append(node)
-                    at_once = at_once or variable.sparse
-                if op is VERSION:
-                    continue
-        for x in node.inputs:
-            if x.tracked and x not in seen:
-                seen.add(x)
-                order.append(x)
+        if op is CUSTOM or op is HOST_CALL or op is CLOSED:
+            at_once = True
+        elif op is PLACEHOLDER:
+            raise RuntimeError(
+                f"backward: {node.attributes} was computed from variables outside of the traced function, where "
+                f"their gradients can't be added up; use ad.grad, or compute it inside{at_user()}"
+            )
+        else:
+            variable = node.attributes
+            if variable is not None and variable.tracked:
+                leaves.append(node)
+                at_once = at_once or variable.sparse
     return leaves, at_once
-
-
-_LOOKED_AT = frozenset({LEAF, VERSION, IDENTITY, CUSTOM, HOST_CALL, CLOSED, PLACEHOLDER})

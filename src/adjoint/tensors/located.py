@@ -154,20 +154,6 @@ def scope_for(outer: Mode, name: str, frame: FrameType | int, user: bool = False
     return Scope(name, code, offset, parent, user)
 
 
-def recorded_as_before(name: str, function: Any, args: tuple[Any, ...], frame: FrameType | int) -> Any:
-    """What a function of nodes records in a scope of this name, by the recipe that calls before have left (see
-    `composites.recipes`); None where there is none. `frame` is as in `scope_for`."""
-    ready = getattr(function, "ready", None)
-    if ready is None:
-        return None
-    outer = get_mode()
-    found = ready(args, outer.grad)
-    if found is None:
-        return None
-    recipe, nodes = found
-    return recipe.record(nodes, scope_for(outer, name, frame), 0)
-
-
 def enter_scope(name: str, frame: FrameType | int, user: bool = False) -> Any:
     """Start recording inside a named scope; give the token to `leave_scope`.
 

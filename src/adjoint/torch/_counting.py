@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.arrays.sets import ordered_array
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
 
@@ -24,9 +25,10 @@ def _values(x: Any) -> Any:
 def unique(
     input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
 ) -> Any:
-    """The different elements in order, or slices along an axis. Without derivative."""
-    found = np.unique(_values(input), return_inverse=True, return_counts=True, axis=dim)
-    values, inverse, counts = (core.tensor(np.ascontiguousarray(v)) for v in found)
+    """The different elements in order, or slices along an axis; each NaN is one of its own. Without derivative."""
+    array = _values(input)
+    found = np.unique(ordered_array(array), return_inverse=True, return_counts=True, axis=dim, equal_nan=False)
+    values, inverse, counts = (core.tensor(np.ascontiguousarray(v)) for v in (found[0].astype(array.dtype), *found[1:]))
     inverse = core.reshape(inverse, (-1,) if dim is not None else tuple(input.shape))
     chosen = [values, *([inverse] if return_inverse else []), *([counts] if return_counts else [])]
     return chosen[0] if len(chosen) == 1 else tuple(chosen)

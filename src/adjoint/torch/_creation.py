@@ -14,6 +14,7 @@ from adjoint.graph import Node
 from adjoint.tensors import functions as core
 from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.located import at_user
+from adjoint.tensors.named import owner_of
 
 from ._names import FUNCTIONS, METHODS, function, method, recorded_at_user, refuse
 from ._operators import combined, promoted
@@ -558,13 +559,6 @@ def _type(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
 METHODS["type"] = _type
 
 
-def _lowest(x: Any) -> Any:
-    """The tensor that a view of views is a part of in the end."""
-    while x._base is not None:
-        x = x._base
-    return x
-
-
 def result_type(tensor: Any, other: Any) -> DType:
     """The dtype that an operation of two tensors or numbers gives."""
     a, b = (x.node if isinstance(x, Core) else x for x in (tensor, other))
@@ -602,4 +596,4 @@ METHODS["is_shared"] = METHODS["is_distributed"] = lambda self: False
 METHODS["is_pinned"] = lambda self, device=None: False
 METHODS["share_memory_"] = lambda self: self
 METHODS["is_conj"] = METHODS["is_neg"] = FUNCTIONS["is_conj"] = FUNCTIONS["is_neg"] = lambda input: False
-METHODS["data_ptr"] = lambda self: id(_lowest(self))
+METHODS["data_ptr"] = lambda self: id(owner_of(self))

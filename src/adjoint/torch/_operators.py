@@ -370,7 +370,7 @@ def _fmod(a: Any, b: Any) -> Node:
     size = elementwise.absolute(b) if type(b) is Node else abs(b)
     a = a if type(a) is Node else elementwise.add(elementwise.multiply(b, 0), a)
     return elementwise.where(
-        elementwise.less(a, 0),
+        elementwise.signbit(a),
         elementwise.negative(elementwise.remainder(elementwise.negative(a), size)),
         elementwise.remainder(a, size),
     )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.arrays import order_statistics
+from adjoint.arrays.sets import ordered_array
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
 
@@ -119,7 +120,7 @@ _median("nanmedian", True)
 def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent value of an axis (the smallest of several), with its last position."""
     x, was_zero_d = lifted(input, dim)
-    values = np.moveaxis(np.asarray(x.detach().numpy()), dim, -1)
+    values = np.moveaxis(ordered_array(np.asarray(x.detach().numpy())), dim, -1)
     flat = values.reshape(-1, values.shape[-1])
     at = np.empty(flat.shape[0], np.int64)
     for i, row in enumerate(flat):

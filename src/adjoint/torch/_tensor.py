@@ -163,6 +163,11 @@ class Tensor(Core):
         self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
     ) -> None:
         """Add the derivative to the `.grad` of every leaf. The graph is kept anyway, so `retain_graph` changes nothing."""
+        if not self.node.tracked:
+            raise RuntimeError(
+                "backward: this tensor depends on nothing that requires a gradient; make the inputs to differentiate by with "
+                f"requires_grad=True{at_user()}"
+            )
         if inputs is None:
             try:
                 Core.backward(self, gradient, create_graph)

@@ -27,14 +27,13 @@ class Call:
 
     __slots__ = ("args", "first", "key", "keywords", "leaves", "structure", "taken", "tensors")
 
-    def __init__(self, static: set[int], args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+    def __init__(self, static: set[int | str], args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
         self.args = args
         self.keywords = keywords
         self.structure: Any = None
         self.leaves: list[Any] = list(args)
         if keywords or static or not all([type(x) in PLAIN for x in args]):
-            marked = [Static(x) if k in static else x for k, x in enumerate(args)]
-            self.leaves, self.structure = tree.flatten((marked, keywords), opaque=True)
+            self.leaves, self.structure = tree.flatten(marked(static, args, keywords), opaque=True)
         for k, x in enumerate(self.leaves):
             if is_array(x):
                 self.leaves[k] = array_node(x, None, False).value  # raises, naming the dtype, for what has none
@@ -86,6 +85,14 @@ class Static:
 
     def __init__(self, value: Any) -> None:
         self.value = value
+
+
+def marked(static: set[int | str], args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments with those marked that are static by position or name."""
+    return (
+        [Static(x) if k in static else x for k, x in enumerate(args)],
+        {name: Static(x) if name in static else x for name, x in keywords.items()},
+    )
 
 
 def unmarked(x: Any) -> Any:

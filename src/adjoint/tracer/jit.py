@@ -19,7 +19,7 @@ from adjoint.primitives.random import EXAMPLES
 from adjoint.tensors.conversion import array_node
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import wrap
-from adjoint.tracer.calls import Call, Static, difference, is_array, unmarked
+from adjoint.tracer.calls import Call, difference, is_array, marked, unmarked
 from adjoint.tracer.capture import Trace
 from adjoint.tracer.compiled import CLASH, Compiled
 from adjoint.tracer.write_step import UNUSUAL, Step
@@ -31,6 +31,8 @@ MOST_ALIKE = 8  # of these for calls of one kind, which differ in what the funct
 OFTEN = 5  # times that it is traced for reasons of one kind before that is said
 OFTEN_IN_KIND = 16  # the same for arguments of other shapes or dtypes
 MOST_RECORDS = 1000
+Parameter = inspect.Parameter
+ORDERED = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -38,6 +40,7 @@ def jit(
     f: Callable[..., Any] | None = None,
     *,
     static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
     check: bool = False,
     **others: Never,
 ) -> Any:
@@ -47,8 +50,8 @@ def jit(
     finds by itself. Their names are captured and not their values, so each call reads what they hold then and gives them
     new values. Arguments are tensors, arrays (which f receives as tensors), floats (which may differ in each call), nested
     containers of these, and anything else, which is static: another value means another trace. So do other shapes and
-    dtypes. `static_argnums`: positional arguments that are static though they are floats, arrays or containers of these,
-    which are then compared by content.
+    dtypes. `static_argnums` and `static_argnames`: arguments, by position or by name, that are static though they are floats,
+    arrays or containers of these, which are then compared by content. They are so however they are passed.
 
     Inside, tensors have shapes and no values: where Python needs one (`if`, `.item()`, printing) that is a RuntimeError.
     Whatever else f has seen, a change of it takes effect in the next call, mostly by another trace, or raises: names and helper
@@ -83,21 +86,38 @@ def jit(
     if others:
         raise keyword_error("jit", others, at_user())
     if f is None:
-        return functools.partial(jit, static_argnums=static_argnums, check=check)
+        return functools.partial(jit, static_argnums=static_argnums, static_argnames=static_argnames, check=check)
     if not callable(f):
         raise TypeError(f"jit: expected a function, got {type(f).__name__}{at_user()}")
-    static = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)
     code = getattr(f, "__code__", None)
     if code is not None and code.co_flags & LATER:
         raise TypeError(
             f"jit: {f.__name__} is a generator or a coroutine, whose code runs after the call; return a list{at_user()}"
         )
-    last = code.co_argcount if code is not None and not code.co_flags & inspect.CO_VARARGS else sys.maxsize
-    if not all(type(k) is int and 0 <= k < last for k in static):
-        raise ValueError(
-            f"jit: static_argnums are positions of arguments, from 0 on; given {static_argnums!r}{at_user()}"
-        )
+    static = _static(f, static_argnums, static_argnames)
     return functools.wraps(f, updated=())(Jitted(f, static, check))
+
+
+def _static(f: Any, positions: Any, names: Any) -> set[int | str]:
+    """The positions and the names of the static arguments of f: both of each, where its signature tells."""
+    given = {positions} if isinstance(positions, int) else set(positions)
+    called = set(names) if isinstance(names, (list, tuple, set)) else {names}
+    try:
+        parameters = list(inspect.signature(f).parameters.values())
+    except (TypeError, ValueError):  # of what is written in C
+        parameters = [Parameter("args", Parameter.VAR_POSITIONAL), Parameter("keywords", Parameter.VAR_KEYWORD)]
+    kinds = {p.kind for p in parameters}
+    ordered = [p.name for p in parameters if p.kind in ORDERED]
+    last = sys.maxsize if Parameter.VAR_POSITIONAL in kinds else len(ordered)
+    if not all(type(k) is int and 0 <= k < last for k in given):
+        raise ValueError(f"jit: static_argnums are positions of arguments, from 0 on; given {positions!r}{at_user()}")
+    known = [p.name for p in parameters if p.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)]
+    if not all(type(n) is str and (n in known or Parameter.VAR_KEYWORD in kinds) for n in called):
+        raise ValueError(
+            f"jit: static_argnames are names of arguments, here {', '.join(known)}; given {names!r}{at_user()}"
+        )
+    by_number = {ordered[k] for k in given if k < len(ordered) and ordered[k] in known}
+    return {*given, *called, *by_number, *[ordered.index(n) for n in called if n in known and n in ordered]}
 
 
 class Traced(NamedTuple):
@@ -113,7 +133,7 @@ class Jitted:
     traces   how often it was traced and why, a record for each time (of the last 1000)
     """
 
-    def __init__(self, f: Callable[..., Any], static: set[int], check: bool) -> None:
+    def __init__(self, f: Callable[..., Any], static: set[int | str], check: bool) -> None:
         self.f = f
         self.static = static
         self.check = check
@@ -148,7 +168,9 @@ class Jitted:
     @property
     def _remade(self) -> Any:
         """What makes such a function of another one; it has traced nothing yet."""
-        return functools.partial(jit, static_argnums=tuple(self.static), check=self.check)
+        positions = [x for x in self.static if isinstance(x, int)]
+        names = [x for x in self.static if isinstance(x, str)]
+        return functools.partial(jit, static_argnums=positions, static_argnames=names, check=self.check)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         way = self._way
@@ -254,12 +276,10 @@ class Jitted:
 
     def _plainly(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """What f gives, called with tensors in place of arrays, as when it is traced."""
-        marked = [Static(x) if k in self.static else x for k, x in enumerate(args)]
-        leaves, structure = tree.flatten((marked, keywords), opaque=True)
+        leaves, structure = tree.flatten(marked(self.static, args, keywords), opaque=True)
         if any(map(is_array, leaves)):
-            made = [wrap(array_node(x, None, None)) if is_array(x) else x for x in leaves]
-            marked, keywords = structure.unflatten(made)
-            args = tuple([unmarked(x) for x in marked])
+            made = [wrap(array_node(x, None, None)) if is_array(x) else unmarked(x) for x in leaves]
+            args, keywords = structure.unflatten(made)
         return self.f(*args, **keywords)
 
     def _run(self, compiled: Compiled, call: Call, numbers: list[Any]) -> Any:

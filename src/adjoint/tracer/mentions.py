@@ -23,6 +23,7 @@ ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "STORE_AT
 BY_NAME = frozenset({"getattr", "setattr", "hasattr", "delattr"})  # read or write the attribute that a string names
 BESIDE = ("LOAD_", "PUSH_NULL", "PRECALL", "KW_NAMES", "CACHE", "EXTENDED_ARG")  # what only puts arguments side by side
 READ_ALL = frozenset({"vars", "__dict__", "dir", "eval", "exec", "attrgetter", "methodcaller", "__getattribute__"})
+IMPORTS, LOADED = frozenset({"__import__", "import_module"}), frozenset({"sys", "modules"})
 MADE_IN_PYTHON = 1 << 9  # `Py_TPFLAGS_HEAPTYPE`
 STORES = {
     "attribute": ("STORE_ATTR", "DELETE_ATTR"),
@@ -39,6 +40,7 @@ class Mentions(NamedTuple):
     doubtful    of attributes that the code can find missing and go on
     everything  whether it may read any attribute of what it gets hold of
     modules     what it imports: names of modules, which may be relative
+    any_module  whether it may get hold of any module by a name
     """
 
     variables: tuple[str, ...]
@@ -46,6 +48,7 @@ class Mentions(NamedTuple):
     doubtful: frozenset[str]
     everything: bool
     modules: tuple[str, ...]
+    any_module: bool
 
 
 @lru_cache(maxsize=4096)
@@ -84,7 +87,8 @@ def mentions(code: CodeType) -> Mentions:
     if "globals" in variables:
         variables |= dict.fromkeys(sorted(strings))
     known = frozenset(attributes | strings), frozenset(doubtful)
-    return Mentions(tuple(variables), *known, everything, tuple(modules))
+    read = attributes | {*variables}
+    return Mentions(tuple(variables), *known, everything, tuple(modules), bool(read & IMPORTS) or read >= LOADED)
 
 
 def _names_in(text: str) -> list[str]:

@@ -131,6 +131,9 @@ class Reach:
                 self._guard_absent(names, name, f"what the name {name!r} refers to")
                 self.pending.append((getattr(builtins, name, None), name))
         self._import(found.modules, names)
+        if found.any_module:
+            loaded = [(x, name) for name, x in sys.modules.items() if isinstance(x, types.ModuleType)]
+            self.pending += [(x, name) for x, name in loaded if self.users.has_module(x)]
         for function, _, place in self._functions.pop(id(code), ()):
             self._activate(function, place)
         new = (found.attributes - self._names) | (found.doubtful - self._doubtful)
@@ -443,7 +446,9 @@ class Reach:
                     about = f"which classes are derived from {kind.__name__}"
                     found = type.__subclasses__(kind)  # of a class of classes too
                     self.guards.add("same_items(type.__subclasses__({0}), {1})", kind, found, about=about)
-                elif name in self._doubtful or any(name in vars(x) for x in kind.__mro__[1:-1]):
+                elif name in self._doubtful or any(
+                    name in vars(x) for x in (*kind.__mro__[1:-1], *self.users_classes(type(kind)))
+                ):
                     about = f"{kind.__name__}.{name}"
                     self._guard_absent(self._entries(kind), name, about)
                 elif _computes(type(kind)):

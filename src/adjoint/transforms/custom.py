@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from typing import Any
@@ -276,12 +277,62 @@ def _transposed(name: str, args: tuple[Any, ...], rule: Callable[..., Any], out_
     return transposed
 
 
-class custom_jvp:
+class _Custom:
+    """A function with a rule of its own."""
+
+    def __new__(cls, function: Callable[..., Any] | None = None, nondiff_argnums: int | Sequence[int] = ()) -> Any:
+        """Without a function, what makes such a one of a function."""
+        if function is None:
+            return functools.partial(cls, nondiff_argnums=nondiff_argnums)
+        return super().__new__(cls)
+
+    def __init__(self, function: Callable[..., Any], nondiff_argnums: int | Sequence[int] = ()) -> None:
+        self.function = function
+        fixed = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else tuple(nondiff_argnums)
+        if not all(type(k) is int and k >= 0 for k in fixed):
+            raise ValueError(
+                f"{type(self).__name__}: nondiff_argnums are positions of arguments, from 0 on; given "
+                f"{nondiff_argnums!r}{at_user()}"
+            )
+        self.fixed = tuple(sorted(set(fixed)))
+        wrapped: Any = self
+        functools.update_wrapper(wrapped, function)
+
+    def __getattr__(self, name: str) -> Any:
+        raise attribute_error(type(self).__name__, self, name)
+
+    def _placed(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments, with those by name at their positions where some positions have no derivative."""
+        if not self.fixed:
+            return args, keywords
+        bound = inspect.signature(self.function).bind(*args, **keywords)
+        bound.apply_defaults()
+        if self.fixed[-1] >= len(bound.args):
+            raise TypeError(
+                f"{_name_of(self)}: nondiff_argnums {self.fixed} of {len(bound.args)} positional arguments{at_user()}"
+            )
+        return bound.args, bound.kwargs
+
+    def _split(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """The arguments that the rule gives derivatives by, and those that it is given first."""
+        if not self.fixed:
+            return args, ()
+        fixed = tuple([args[k] for k in self.fixed])
+        _refuse_tracked(_name_of(self), fixed, "an argument of nondiff_argnums", "another argument")
+        return tuple([x for k, x in enumerate(args) if k not in self.fixed]), fixed
+
+
+def _name_of(custom: _Custom) -> str:
+    return getattr(custom.function, "__name__", type(custom).__name__)
+
+
+class custom_jvp(_Custom):
     """A function of tensors with a forward rule of its own: decorate it, then give the rule with `def_jvp`.
 
     rule(primals, tangents) gets two tuples with an entry for each positional argument and returns (output, tangent of
     the output), linear in the tangents. Reverse mode is its transpose. Tangents of what isn't a floating or complex
-    tensor are None. Arguments and outputs may be nested containers.
+    tensor are None. Arguments and outputs may be nested containers. The arguments at the positions `nondiff_argnums` have no
+    derivative, and come first: rule(*those, primals, tangents) of the others.
 
     >>> import adjoint as ad
     >>> @ad.custom_jvp
@@ -292,39 +343,37 @@ class custom_jvp:
     (Tensor(1.), Tensor(0.5))
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
-        self.rule: Callable[..., Any] | None = None
-        functools.update_wrapper(self, function)
+    rule: Callable[..., Any] | None = None
 
     def def_jvp(self, rule: Callable[..., Any]) -> None:
         """Set the rule."""
         self.rule = rule
 
-    def __getattr__(self, name: str) -> Any:
-        raise attribute_error("custom_jvp", self, name)
-
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Call the function; its derivatives come from the rule."""
-        name = getattr(self.function, "__name__", "custom_jvp")
+        name = _name_of(self)
         rule = self.rule or _missing_rule(name, "custom_jvp", "def_jvp(rule)")
+        args, keywords = self._placed(args, keywords)
         if keywords:
             _refuse_tracked(name, keywords, "a keyword", "a positional argument")
+        given, fixed = self._split(args)
         with custom_code() as code:
             out_leaves, out_structure = tree.flatten(self.function(*args, **keywords))
-        inputs = [x.node for x in tree.flatten(args)[0] if isinstance(x, Tensor)]
-        backward = _transposed(name, args, rule, out_structure)
+        inputs = [x.node for x in tree.flatten(given)[0] if isinstance(x, Tensor)]
+        backward = _transposed(name, given, functools.partial(rule, *fixed), out_structure)
         made = _record(name, out_leaves, inputs, backward, out_structure.kind is not None, backward)
         _check_closed(name, made, inputs, code.left)
         return out_structure.unflatten(made)
 
 
-class custom_vjp:
+class custom_vjp(_Custom):
     """A function of tensors with a reverse rule of its own: decorate it, then give the rule with `def_vjp`.
 
     forward(*args) returns (output, residuals); backward(residuals, cotangent) returns a tuple with one cotangent for each
     argument, each like it (None for no derivative). Arguments and outputs may be nested containers. Forward mode
     transposes that rule if it is linear in the cotangent; else, or where it shall be another, give it with `def_jvp`.
+    The arguments at the positions `nondiff_argnums` (functions, say) have no derivative, and come first:
+    backward(*those, residuals, cotangent) returns cotangents for the others.
 
     >>> import adjoint as ad
     >>> @ad.custom_vjp
@@ -335,20 +384,14 @@ class custom_vjp:
     Tensor(1.)
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
-        self.forward: Callable[..., Any] | None = None
-        self.backward: Callable[..., Any] | None = None
-        self.pushforward: Callable[..., Any] | None = None
-        functools.update_wrapper(self, function)
+    forward: Callable[..., Any] | None = None
+    backward: Callable[..., Any] | None = None
+    pushforward: Callable[..., Any] | None = None
 
     def def_vjp(self, forward: Callable[..., Any], backward: Callable[..., Any]) -> None:
         """Set the rule."""
         self.forward = forward
         self.backward = backward
-
-    def __getattr__(self, name: str) -> Any:
-        raise attribute_error("custom_vjp", self, name)
 
     def def_jvp(self, rule: Callable[..., Any]) -> None:
         """Set a rule for forward mode: rule(primals, tangents) returns (output, tangent of the output)."""
@@ -359,20 +402,22 @@ class custom_vjp:
         plain function that it is there."""
         if self in _in_forward.get():
             return self.function(*args, **keywords)
-        name = getattr(self.function, "__name__", "custom_vjp")
+        name = _name_of(self)
         backward = self.backward or _missing_rule(name, "custom_vjp", "def_vjp(forward, backward)")
+        args, keywords = self._placed(args, keywords)
         if keywords:
             _refuse_tracked(name, keywords, "a keyword", "a positional argument")
+        given, fixed = self._split(args)
         with custom_code() as forward:
             out, residuals = self._run(name, args, keywords)
         out_leaves, out_structure = tree.flatten(out)
-        leaves, structure = tree.flatten(args)
+        leaves, structure = tree.flatten(given)
         inputs = [i for i, x in enumerate(leaves) if isinstance(x, Tensor)]
 
         def rule(cotangents: list[Node | None], node: Node) -> list[Node | None]:
             with custom_code() as code:
-                result = backward(residuals, out_structure.unflatten(_filled(cotangents, node)))
-            if not isinstance(result, (tuple, list)) or len(result) != len(args):
+                result = backward(*fixed, residuals, out_structure.unflatten(_filled(cotangents, node)))
+            if not isinstance(result, (tuple, list)) or len(result) != len(given):
                 raise ValueError(f"{name}: the backward rule must return a tuple with one entry for each argument")
             flat: list[Any] = []
             for part, child in zip(result, structure.children, strict=True):
@@ -382,7 +427,7 @@ class custom_vjp:
 
         transposed = None
         if self.pushforward is not None:
-            transposed = _transposed(name, args, self.pushforward, out_structure)
+            transposed = _transposed(name, given, functools.partial(self.pushforward, *fixed), out_structure)
         nodes = [leaves[i].node for i in inputs]
         made = _record(name, out_leaves, nodes, rule, out_structure.kind is not None, transposed)
         _check_closed(name, made, nodes, forward.left)

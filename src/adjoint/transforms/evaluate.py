@@ -83,18 +83,21 @@ def _rebound(outputs: Sequence[Node], bindings: Mapping[Tensor, Any]) -> list[No
         node = cast(as_node(value, tensor.dtype), tensor.dtype)
         if node.shape != tensor.shape:
             raise ValueError(f"evaluate: shape {node.shape} given for a tensor of shape {tensor.shape}{at_user()}")
-        replacements.update(dict.fromkeys(_found(tensor, order, "evaluate"), node))
+        replacements.update(dict.fromkeys(_found(tensor, order, "evaluate", False), node))
     return substitute(roots, replacements)
 
 
-def _found(tensor: Tensor, order: Sequence[Node], operation: str) -> list[Node]:
+def _found(tensor: Tensor, order: Sequence[Node], operation: str, constant: bool) -> list[Node]:
+    """The nodes that a tensor stands for. `constant`: there may be none, of a variable, as in the gradient of what is linear."""
     sources = _sources(tensor, order)
-    if not sources and not tensor.requires_grad:
+    if not sources and not (constant and variable_of(tensor.node) is not None):
         name = f" {tensor.name!r}" if tensor.name else ""
-        raise ValueError(
-            f"{operation}: nothing here depends on the given tensor{name}. An untracked tensor forgets its graph once it "
-            f"has its value; make the input with ad.variable(...){at_user()}"
+        remedy = (
+            "What was computed under no_grad, or a second time, doesn't"
+            if tensor.requires_grad
+            else "An untracked tensor forgets its graph once it has its value; make the input with ad.variable(...)"
         )
+        raise ValueError(f"{operation}: nothing here depends on the given tensor{name}. {remedy}{at_user()}")
     return sources
 
 
@@ -103,8 +106,8 @@ def function(inputs: Any, outputs: Any) -> Callable[..., Any]:
     or tree of them) for those values. Compiled once; a call costs no recording.
 
     Values are numbers, arrays or tensors of the inputs' shapes; variables that aren't inputs keep the values they had.
-    Derivatives are outputs like any other: see `ad.gradients`. Raises ValueError where nothing depends on an input, TypeError
-    for another number of values.
+    Derivatives are outputs like any other: see `ad.gradients`. Raises ValueError where nothing depends on an input (but
+    for variables: a derivative may be constant), TypeError for another number of values.
 
     >>> import adjoint as ad
     >>> x, z = ad.variable(2.0), ad.variable(0.0)
@@ -125,7 +128,7 @@ def function(inputs: Any, outputs: Any) -> Callable[..., Any]:
     stand_ins = [placeholder(t, label, False) for t, label in zip(types, labels, strict=True)]
     replacements: dict[Node, Node] = {}
     for t, stand_in in zip(given, stand_ins, strict=True):
-        replacements.update(dict.fromkeys(_found(t, order, "function"), stand_in))
+        replacements.update(dict.fromkeys(_found(t, order, "function", True), stand_in))
     rebound = substitute(roots, replacements)
     replay = execution.Replay(rebound, stand_ins, reroll)
     result_types = [t.node.type for t in leaves]

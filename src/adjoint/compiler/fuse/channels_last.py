@@ -15,10 +15,10 @@ from typing import Any
 from adjoint.compiler.fuse import images
 from adjoint.compiler.loops.formulas import REDUCTIONS
 from adjoint.graph import array_type
-from adjoint.plan.plan import Plan, Step
+from adjoint.plan.plan import Plan, Step, step_of
 from adjoint.primitives.contraction import MATMUL
-from adjoint.primitives.structural import PERMUTE, RESHAPE, SLICE
-from adjoint.shapes import size_of
+from adjoint.primitives.structural import EMBED, PERMUTE, RESHAPE, SLICE, Slices, sliced_shape
+from adjoint.shapes import Shape, size_of
 
 LAST = (0, 2, 3, 1)  # from (N, C, H, W) to (N, H, W, C)
 FIRST = (0, 3, 1, 2)  # and back
@@ -44,18 +44,15 @@ class _Rewriting:
         self.born: set[int] = set()  # the slots that are computed in that form
         first = len(plan.leaf_types)
         alone = [slot for slot, value in plan.constants.items() if value.ndim == 0]
-        self.single = {
-            *range(first, first + len(plan.number_types)),
-            *alone,
-        }  # hold one number, whatever their type says
+        # hold one number, whatever their type says
+        self.single = {*range(first, first + len(plan.number_types)), *alone}
         for step in plan.steps:
             self.rewrite(step)
 
     def new(self, op: Any, attributes: Any, inputs: tuple[int, ...], type: Any) -> int:
         slot = len(self.types)
         self.types.append(type)
-        kernel = op.kernel(attributes, type)
-        self.steps.append(Step(op, attributes, kernel, op.masked or kernel, inputs, slot, type))
+        self.steps.append(step_of(op, attributes, inputs, slot, type))
         return slot
 
     def permuted(self, slot: int) -> int:
@@ -82,35 +79,18 @@ class _Rewriting:
             else:
                 self.made(step, images.with_channels_last(step, inputs, self.reserve(step), self.turned(step)))
         elif (step.op.elementwise or _passes_on(step)) and self.follows(step):
-            form = [self.operand(i, step) for i in step.inputs]
-            t = self.turned(step)
-            kernel = step.op.kernel(step.attributes, t)
-            slot = self.reserve(step)
-            self.made(step, Step(step.op, step.attributes, kernel, step.op.masked or kernel, tuple(form), slot, t))
+            form = tuple([self.operand(i, step) for i in step.inputs])
+            self.made(step, step_of(step.op, step.attributes, form, self.reserve(step), self.turned(step)))
         elif name == "concat" and all(i in self.born for i in step.inputs):
             beside = tuple([self.last[i] for i in step.inputs])
-            t, axis = self.turned(step), LAST.index(step.attributes)
-            kernel = step.op.kernel(axis, t)
-            self.made(step, Step(step.op, axis, kernel, step.op.masked or kernel, beside, self.reserve(step), t))
+            axis = LAST.index(step.attributes)
+            self.made(step, step_of(step.op, axis, beside, self.reserve(step), self.turned(step)))
         elif name == "slice" and step.inputs[0] in self.born:
-            t, parts = self.turned(step), tuple([step.attributes[a] for a in LAST])
-            kernel = step.op.kernel(parts, t)
-            image = (self.last[step.inputs[0]],)
-            self.made(step, Step(step.op, parts, kernel, step.op.masked or kernel, image, self.reserve(step), t))
+            parts, image = tuple([step.attributes[a] for a in LAST]), (self.last[step.inputs[0]],)
+            self.made(step, step_of(step.op, parts, image, self.reserve(step), self.turned(step)))
         elif name in REDUCTIONS and step.inputs[0] in self.born and step.attributes and self.keeps_order(step):
             axes = tuple(sorted([LAST.index(a) for a in step.attributes]))
-            kernel = step.op.kernel(axes, step.type)
-            self.steps.append(
-                Step(
-                    step.op,
-                    axes,
-                    kernel,
-                    step.op.masked or kernel,
-                    (self.last[step.inputs[0]],),
-                    step.output,
-                    step.type,
-                )
-            )
+            self.steps.append(step_of(step.op, axes, (self.last[step.inputs[0]],), step.output, step.type))
         else:
             self.steps.append(step)
 
@@ -118,31 +98,34 @@ class _Rewriting:
         """A convolution of 1×1, or a gradient of it, as a product of matrices: of pixels by channels."""
         name, t = step.op.name, step.type
         geometry = step.attributes if name == "convolution" else step.attributes[0]
-        pixels = self.pixels(step.inputs[0], geometry.stride)
+        back, stride = name == "convolution_input_gradient", geometry.stride
+        pixels = self.pixels(step.inputs[0], (1, 1) if back else stride)
         if name == "convolution_weight_gradient":
             weights = self.multiplied(self.turned_over(self.pixels(step.inputs[1])), pixels)
-            kernel = RESHAPE.kernel(t.shape, t)
-            self.steps.append(Step(RESHAPE, t.shape, kernel, kernel, (weights,), step.output, t))
+            self.steps.append(step_of(RESHAPE, t.shape, (weights,), step.output, t))
             return
         shape = self.types[step.inputs[1]].shape[:2]
         weights = self.new(RESHAPE, shape, step.inputs[1:], array_type(shape, t.dtype))
         made = self.multiplied(pixels, self.turned_over(weights) if name == "convolution" else weights)
-        form = self.turned(step)
-        kernel = RESHAPE.kernel(form.shape, form)
-        self.made(step, Step(RESHAPE, form.shape, kernel, kernel, (made,), self.reserve(step), form))
+        op, form = RESHAPE, self.turned(step)
+        attributes: Any = form.shape
+        if back and stride != (1, 1):  # zeros are all around what was met
+            met = _met(form.shape, stride)
+            shape = sliced_shape(met)
+            op, attributes = EMBED, (form.shape, met)
+            made = self.new(RESHAPE, shape, (made,), array_type(shape, t.dtype))
+        self.made(step, step_of(op, attributes, (made,), self.reserve(step), form))
 
     def pixels(self, slot: int, stride: tuple[int, ...] = (1, 1)) -> int:
         """Images as a matrix with a row of channels for each pixel, or for each that a stride meets."""
         found = self.matrices.get((slot, stride))
         if found is None:
             form, dtype = self.permuted(slot), self.types[slot].dtype
-            n, *extents, channels = self.types[form].shape
             if stride != (1, 1):
-                extents = [-(-n // by) for n, by in zip(extents, stride, strict=True)]
-                shape = (n, *extents, channels)
-                met = tuple(zip((0,) * 4, shape, (1, *stride, 1), strict=True))
-                form = self.new(SLICE, met, (form,), array_type(shape, dtype))
-            shape = (n * size_of(tuple(extents)), channels)
+                met = _met(self.types[form].shape, stride)
+                form = self.new(SLICE, met, (form,), array_type(sliced_shape(met), dtype))
+            *extents, channels = self.types[form].shape
+            shape = (size_of(tuple(extents)), channels)
             found = self.matrices[slot, stride] = self.new(RESHAPE, shape, (form,), array_type(shape, dtype))
         return found
 
@@ -168,8 +151,7 @@ class _Rewriting:
         self.steps.append(form)
         self.last[step.output] = form.output
         self.born.add(step.output)
-        kernel = PERMUTE.kernel(FIRST, step.type)
-        self.steps.append(Step(PERMUTE, FIRST, kernel, kernel, (form.output,), step.output, step.type))
+        self.steps.append(step_of(PERMUTE, FIRST, (form.output,), step.output, step.type))
 
     def follows(self, step: Step) -> bool:
         """Whether an elementwise step reads what is channels-last, at its own shape."""
@@ -197,6 +179,11 @@ class _Rewriting:
         """Whether the axes that a reduction keeps come in the same order either way."""
         kept = [LAST.index(a) for a in range(4) if a not in step.attributes]
         return kept == sorted(kept)
+
+
+def _met(shape: Shape, stride: tuple[int, ...]) -> Slices:
+    """The pixels of channels-last images that a stride meets."""
+    return tuple([(0, -(-n // by), by) for n, by in zip(shape, (1, *stride, 1), strict=True)])
 
 
 def _passes_on(step: Step) -> bool:

@@ -75,7 +75,7 @@ class Fusion:
         self.parts: dict[int, list[int]] = {}  # the slots of what steps give that give several arrays
         self.asked = {slot for _, _, slot, _ in plan.outputs}
         steps = plan.steps
-        self.new_slot = len(plan.types)
+        self.slots = len(plan.types)
         fixed = len(plan.leaf_types) + len(plan.number_types)
         for slot in [*range(fixed), *plan.constants]:
             t = plan.types[slot]
@@ -101,6 +101,10 @@ class Fusion:
         return "\n".join(found)
 
     # Slots
+
+    def new_slot(self) -> int:
+        self.slots += 1
+        return self.slots - 1
 
     def root(self, slot: int, shape: Shape, dtype: str, ready: int) -> None:
         self.shapes[slot] = shape
@@ -228,8 +232,7 @@ class Fusion:
             return slot
         found = self.copies.get(slot)
         if found is None:
-            found = self.copies[slot] = self.new_slot
-            self.new_slot += 1
+            found = self.copies[slot] = self.new_slot()
             shape = view.shape
             t = self.plan.types[slot]
             index = self.home[found] = self.nest_for(shape, [slot])
@@ -250,8 +253,7 @@ class Fusion:
             return False
         self.padded[out] = found
         if self.in_place.get(out, True):
-            read, view = self.new_slot, self.views[found.slot]
-            self.new_slot += 1
+            read, view = self.new_slot(), self.views[found.slot]
             self.views[read], self.ready[read] = found.view(view, shape), self.ready[found.slot]
             self.dtypes[read], self.shapes[read] = self.dtypes[out], shape
             limits = found.limits(view.shape, shape)
@@ -454,8 +456,7 @@ class Fusion:
         """The slots of what a step gives: new ones if it gives several arrays."""
         if type(step.type) is not tuple:
             return [step.output]
-        found = self.parts[step.output] = [self.new_slot + k for k in range(len(step.type))]
-        self.new_slot += len(found)
+        found = self.parts[step.output] = [self.new_slot() for _ in step.type]
         return found
 
     def given_by(self, step: Step, outputs: list[int]) -> None:
@@ -474,7 +475,9 @@ class Fusion:
             return False
         if self.dtypes[inputs[0]] not in LETTERS or (type(step.type) is tuple and step.output in self.asked):
             return False
-        most, first = ROUTINES[name].most, self.shapes[inputs[0]]
+        routine, first = ROUTINES[name], self.shapes[inputs[0]]
+        alone = routine.alone and size_of(first[:-2]) == 1 and self.dtypes[inputs[0]] not in PART
+        most = routine.alone if alone else routine.most
         lengths = [*first[-2:], self.shapes[inputs[-1]][-1]]
         batches = [self.shapes[i][: -1 if self.holds_pivots(step, k) else -2] for k, i in enumerate(inputs)]
         return all(0 < n <= most for n in lengths) and all(batch == batches[0] for batch in batches)

@@ -56,8 +56,6 @@ def is_product(step: Step, types: list[Any]) -> bool:
     *_, weights, geometry = sizes(step, [types[i].shape for i in step.inputs], step.type.shape)
     if weights[2:] != (1, 1) or geometry.groups != 1 or any(p for sides in geometry.padding for p in sides):
         return False
-    if step.op.name == "convolution_input_gradient" and geometry.stride != (1, 1):  # zeros all around what is met
-        return False
     return min(weights[:2]) >= tuning().pointwise_from
 
 

@@ -180,22 +180,18 @@ class Nest(Printed):
         self.domain = domain
         self.split: int | None = None
         self.steps: list[Step] = []
-        self.level: dict[
-            int, str
-        ] = {}  # of the slots computed here: "element", "row" or "total" (nobody reads it here)
+        # of the slots computed here: "element", "row" or "total" (nobody reads it here)
+        self.level: dict[int, str] = {}
         self.by_row: set[int] = set()  # the reductions that give one value for each row
-        self.read: set[int] | None = (
-            None  # the slots that it reads from memory, once somebody has asked: see `Fusion.given`
-        )
+        # the slots that it reads from memory, once somebody has asked: see `Fusion.given`
+        self.read: set[int] | None = None
         self.stored: list[int] = []  # slots that go to memory
-        self.products: list[
-            Product | Window
-        ] = []  # computed tile by tile, each read by the nest while it is in the cache
-        self.followers: list[Product | Window] = []  # computed tile by tile from what the nest leaves in the cache
+        # computed tile by tile: each read by the nest while it is in the cache, or from what the nest leaves there
+        self.products: list[Product | Window] = []
+        self.followers: list[Product | Window] = []
         self.tile = 0  # elements, if there are products or followers
-        self.tiles: dict[
-            int, int
-        ] = {}  # arrays of which nothing but the tile is kept, and where in a thread's own space
+        # arrays of which nothing but the tile is kept, and where in a thread's own space
+        self.tiles: dict[int, int] = {}
         self.into: dict[int, Piece] = {}  # slots that aren't stored as arrays of their own, but as pieces of another
 
     @property
@@ -207,12 +203,8 @@ class Nest(Printed):
     def outputs(self) -> list[int]:
         """The arrays that it makes, or what is computed with it."""
         found = [one.positions.output for one in self.made if isinstance(one, Window) and one.positions]
-        stored = (
-            dict.fromkeys([self.into[s].root if s in self.into else s for s in self.stored])
-            if self.into
-            else self.stored
-        )
-        found += [*stored, *[one.step.output for one in self.made]]
+        found += dict.fromkeys([self.into[s].root if s in self.into else s for s in self.stored])
+        found += [one.step.output for one in self.made]
         return [slot for slot in found if slot not in self.tiles] if self.tiles else found
 
     @property

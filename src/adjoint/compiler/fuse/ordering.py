@@ -37,7 +37,7 @@ def place(fusion: Fusion, step: Step) -> None:
     if step.op is LEADING:
         (slot,), (_, *order) = step.inputs, step.attributes
         whole, out = array_type(fusion.shapes[slot], int64), step.output
-        found, fusion.new_slot = fusion.new_slot, fusion.new_slot + 1
+        found = fusion.new_slot()
         place(fusion, step._replace(op=ARGSORT, attributes=tuple(order), output=found, type=whole))
         fusion.views[out] = fusion.views[found]._replace(shape=step.type.shape)
         fusion.ready[out] = fusion.ready[found]

@@ -80,8 +80,7 @@ def _make_again(fusion: Fusion, index: int, step: Step) -> None:
     """Let a nest compute a step of another nest."""
     nest = fusion.units[index]
     assert isinstance(nest, Nest)
-    slot, again = step.output, fusion.new_slot
-    fusion.new_slot += 1
+    slot, again = step.output, fusion.new_slot()
     fusion.root(again, fusion.shapes[slot], fusion.dtypes[slot], index + 1)
     fusion.home[again] = index
     nest.level[again] = "element"

@@ -82,8 +82,7 @@ def _compute(fusion: Fusion, index: int, parts: list[int], step: Step, source: i
     nest, views, dtype = fusion.nest_at(index), fusion.views, fusion.dtypes[source]
 
     def another(view: View, ready: int) -> int:
-        slot = fusion.new_slot
-        fusion.new_slot += 1
+        slot = fusion.new_slot()
         views[slot], fusion.ready[slot], fusion.dtypes[slot], fusion.shapes[slot] = view, ready, dtype, view.shape
         return slot
 
@@ -101,7 +100,7 @@ def _compute(fusion: Fusion, index: int, parts: list[int], step: Step, source: i
 
     def inside() -> int:
         """A slot that this nest computes."""
-        slot = another(View(fusion.new_slot, 0, nest.domain, contiguous(nest.domain)), index + 1)
+        slot = another(View(fusion.slots, 0, nest.domain, contiguous(nest.domain)), index + 1)
         nest.level[slot], fusion.home[slot] = "element", index
         return slot
 

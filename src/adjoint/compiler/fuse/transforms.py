@@ -52,7 +52,7 @@ def place(fusion: Fusion, step: Step) -> None:
     inverse = step.attributes[1] if name == "fft" else name == "irfft"
     between = out
     if name == "irfft" and len(axes) > 1:
-        between, fusion.new_slot = fusion.new_slot, fusion.new_slot + 1
+        between = fusion.new_slot()
     for axis in axes[::-1] if name == "rfft" else axes:
         n = lengths[axis]
         scale = n**-0.5 if norm == "ortho" else 1 / n if inverse == (norm == "backward") else 1.0

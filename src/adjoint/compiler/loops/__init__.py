@@ -1,1 +1,1 @@
-"""Kernels as loops: the records, their text, check and interpreter, and what writes each kind of unit as them."""
+"""Kernels as loops: the records, their text, and what writes each kind of unit as them."""

@@ -89,6 +89,13 @@ class Emitter:
         self.count += 1
         return f"%v{self.count}"
 
+    def made(self, kind: type, *fields: Any) -> str:
+        """Add a statement that makes something; the name of that."""
+        self.count += 1
+        to = f"%v{self.count}"
+        self.body.append(_new(kind, (to, *fields)))
+        return to
+
     @contextmanager
     def inside(self, body: list[Any]) -> Iterator[None]:
         """Add statements to another list meanwhile."""
@@ -108,26 +115,19 @@ class Emitter:
         return Value(L.Constant(f"splat ({ELEMENT[dtype]} {literal(value, dtype)})", value), dtype)
 
     def op(self, name: str, dtype: str, *inputs: str) -> str:
-        self.count += 1
-        to = f"%v{self.count}"
-        self.body.append(_new(L.Op, (to, name, dtype, self.lanes, inputs)))
-        return to
+        return self.made(L.Op, name, dtype, self.lanes, inputs)
 
     def splat(self, scalar: str, dtype: str) -> Value:
-        to = self.fresh()
-        self.body.append(L.Spread(to, dtype, self.lanes, scalar))
-        return Value(to, dtype)
+        return Value(self.made(L.Spread, dtype, self.lanes, scalar), dtype)
 
     def first(self, a: Value) -> str:
-        to = self.fresh()
-        self.body.append(L.First(to, a.dtype, self.lanes, a.name))
-        return to
+        return self.made(L.First, a.dtype, self.lanes, a.name)
 
     def shuffle(self, a: Value, b: Value | None, order: Sequence[int]) -> Value:
         """Lanes of a, or of a and behind them b, by number."""
-        to = self.fresh()
-        self.body.append(L.Shuffle(to, a.dtype, self.lanes, a.name, "poison" if b is None else b.name, tuple(order)))
-        return Value(to, a.dtype)
+        return Value(
+            self.made(L.Shuffle, a.dtype, self.lanes, a.name, "poison" if b is None else b.name, tuple(order)), a.dtype
+        )
 
     def turned(self, a: Value, by: int) -> Value:
         """The lanes moved round by so many."""
@@ -226,9 +226,7 @@ class Emitter:
         return self.intrinsic("copysign", size, sign)
 
     def conversion(self, op: str, a: Value, dtype: str) -> Value:
-        to = self.fresh()
-        self.body.append(_new(L.Cast, (to, op, a.dtype, dtype, self.lanes, a.name)))
-        return Value(to, dtype)
+        return Value(self.made(L.Cast, op, a.dtype, dtype, self.lanes, a.name), dtype)
 
     def bits(self, a: Value) -> Value:
         """A float's bits as an integer."""
@@ -321,9 +319,7 @@ class Emitter:
 
     def index(self, op: str, a: str, b: str | int) -> str:
         """A number of two: add, sub, mul, udiv, urem, and, umin, maybe with LLVM's flags."""
-        to = self.fresh()
-        self.body.append(_new(L.Index, (to, op, a, str(b))))
-        return to
+        return self.made(L.Index, op, a, str(b))
 
     def plus(self, a: str, b: str | int) -> str:
         return self.index("add", a, b)
@@ -333,62 +329,42 @@ class Emitter:
 
     def test(self, relation: str, a: str, b: str | int) -> str:
         """Whether two numbers are related so: eq ne slt ule ult ..."""
-        to = self.fresh()
-        self.body.append(_new(L.Test, (to, relation, a, str(b))))
-        return to
+        return self.made(L.Test, relation, a, str(b))
 
     def all_of(self, a: str, b: str) -> str:
-        to = self.fresh()
-        self.body.append(L.Both(to, a, b))
-        return to
+        return self.made(L.Both, a, b)
 
     def aligned(self, pointer: str) -> str:
         """Whether an array begins where a line of the caches does."""
-        to = self.fresh()
-        self.body.append(L.Aligned(to, pointer))
-        return to
+        return self.made(L.Aligned, pointer)
 
     def apart(self, a: str, b: str) -> str:
         """Whether two pointers differ."""
-        to = self.fresh()
-        self.body.append(L.Apart(to, a, b))
-        return to
+        return self.made(L.Apart, a, b)
 
     def choose(self, condition: str, a: str, b: str) -> str:
         """A number by a condition."""
-        to = self.fresh()
-        self.body.append(L.Choose(to, condition, a, b))
-        return to
+        return self.made(L.Choose, condition, a, b)
 
     def argument(self, position: int | str) -> str:
         """The number at a position of the unit's block."""
-        to = self.fresh()
-        self.body.append(L.Argument(to, position))
-        return to
+        return self.made(L.Argument, position)
 
     def array(self, position: int | str, what: Any = None) -> str:
         """The pointer in the run's table whose position stands in the unit's block."""
-        to = self.fresh()
-        self.body.append(L.Array(to, position, what))
-        return to
+        return self.made(L.Array, position, what)
 
     def entry(self, table: str, position: str | int) -> str:
         """A pointer from a table: %table, or %own, of the thread that runs."""
-        to = self.fresh()
-        self.body.append(L.Entry(to, table, str(position)))
-        return to
+        return self.made(L.Entry, table, str(position))
 
     def at(self, pointer: str, offset: str | int, element: str) -> str:
         """The pointer so many elements (as LLVM names them) further."""
-        to = self.fresh()
-        self.body.append(_new(L.At, (to, pointer, element, str(offset))))
-        return to
+        return self.made(L.At, pointer, element, str(offset))
 
     def read_number(self, pointer: str, narrow: str = "i64", signed: bool = True) -> str:
         """An integer in memory."""
-        to = self.fresh()
-        self.body.append(L.Number(to, pointer, narrow, signed))
-        return to
+        return self.made(L.Number, pointer, narrow, signed)
 
     def note(self, kind: str, value: str, pointer: str) -> None:
         """Write a number to memory."""
@@ -416,18 +392,14 @@ class Emitter:
             im = self.plus(re, 1)
             real, imaginary = self.load_scalar(pointer, re, PART[dtype]), self.load_scalar(pointer, im, PART[dtype])
             return Complex(real, imaginary, dtype)  # type: ignore[return-value]
-        to = self.fresh()
-        self.body.append(_new(L.Single, (to, pointer, offset, dtype, self.lanes)))
-        return Value(to, dtype)
+        return Value(self.made(L.Single, pointer, offset, dtype, self.lanes), dtype)
 
     def load(self, pointer: str, offset: str, dtype: str, stride: int | str) -> Value:
         """A vector of elements at a stride from an offset; under the mask, zeros where it is off. A stride may be a vector of
         the elements' offsets, too."""
         if dtype in PART:
             return self.load_complex(pointer, offset, dtype, stride)  # type: ignore[return-value]
-        to = self.fresh()
-        self.body.append(_new(L.Load, (to, pointer, offset, dtype, self.lanes, stride, self.mask)))
-        return Value(to, dtype)
+        return Value(self.made(L.Load, pointer, offset, dtype, self.lanes, stride, self.mask), dtype)
 
     def store(self, a: Any, pointer: str, offset: str, stride: int | str = 1, streamed: bool = False) -> None:
         """The vector at a stride from an offset, lanes under the mask only; past the caches if it is `streamed`."""
@@ -447,15 +419,11 @@ class Emitter:
 
     def below(self, count: str) -> str:
         """The mask of the lanes whose number is below an i64."""
-        to = self.fresh()
-        self.body.append(L.Below(to, self.lanes, count))
-        return to
+        return self.made(L.Below, self.lanes, count)
 
     def multiples(self, number: str) -> str:
         """The first multiples of an i64, from 0."""
-        to = self.fresh()
-        self.body.append(L.Multiples(to, self.lanes, number))
-        return to
+        return self.made(L.Multiples, self.lanes, number)
 
     def fence(self) -> None:
         """Let other threads see what was streamed."""
@@ -467,9 +435,7 @@ class Emitter:
 
     def allocate(self, dtype: str, lanes: int) -> str:
         """A variable: a vector, or with 0 lanes a pointer (ptr) or a number (i64)."""
-        to = self.fresh()
-        self.body.append(L.Variable(to, dtype, lanes))
-        return to
+        return self.made(L.Variable, dtype, lanes)
 
     def variable(self, initial: Value) -> str:
         """A vector that may change."""
@@ -481,36 +447,46 @@ class Emitter:
         self.body.append(_new(L.Set, (slot, a.name, a.dtype, self.lanes)))
 
     def get(self, slot: str, dtype: str) -> Value:
-        to = self.fresh()
-        self.body.append(_new(L.Get, (to, slot, dtype, self.lanes)))
-        return Value(to, dtype)
+        return Value(self.made(L.Get, slot, dtype, self.lanes), dtype)
 
     # Control
 
     @contextmanager
     def loop(self, start: str, stop: str, step: int | str) -> Iterator[str]:
         """i = start, start + step, ... while below stop; at least once."""
-        i, outer = self.fresh(), self.body
-        self.body = []
-        yield i
-        outer.append(L.For(i, start, stop, str(step), tuple(self.body)))
-        self.body = outer
+        i, body = self.fresh(), list[Any]()
+        with self.inside(body):
+            yield i
+        self.body.append(L.For(i, start, stop, str(step), tuple(body)))
+
+    @contextmanager
+    def repeat(self, limit: str) -> Iterator[tuple[str, str]]:
+        """i = 0, 1, ... while below a limit, maybe never, and how often it was done. `leave_unless` ends it."""
+        i, done, body = self.fresh(), self.fresh(), list[Any]()
+        with self.inside(body):
+            yield i, done
+        self.body.append(L.Repeat(i, limit, tuple(body), done))
+
+    def leave_unless(self, condition: str) -> None:
+        """End the `repeat` around unless an i1 is true."""
+        self.body.append(L.Leave(condition))
 
     @contextmanager
     def when(self, condition: str) -> Iterator[None]:
         """Run the body if an i1 is true."""
-        outer = self.body
-        self.body = []
-        yield
-        outer.append(L.When(condition, tuple(self.body)))
-        self.body = outer
+        body: list[Any] = []
+        with self.inside(body):
+            yield
+        self.body.append(L.When(condition, tuple(body)))
+
+    def any_lane(self, condition: Value) -> str:
+        """Whether a condition holds in some lane."""
+        return self.made(L.AnyLane, self.lanes, condition.name)
 
     @contextmanager
     def when_any(self, condition: Value) -> Iterator[None]:
         """Run the body if the condition holds in some lane."""
-        chosen = self.fresh()
-        self.body.append(L.AnyLane(chosen, self.lanes, condition.name))
-        with self.when(chosen):
+        with self.when(self.any_lane(condition)):
             yield
 
     def library(self, name: str, *arguments: Value) -> Value:
@@ -518,6 +494,6 @@ class Emitter:
         dtype = arguments[0].dtype
         name += "f" if dtype == "float32" else ""
         position = self.libm.setdefault(name, len(self.libm))
-        to = self.fresh()
-        self.body.append(L.Library(to, name, f"%libm{position}", dtype, self.lanes, tuple([x.name for x in arguments])))
-        return Value(to, dtype)
+        return Value(
+            self.made(L.Library, name, f"%libm{position}", dtype, self.lanes, tuple([x.name for x in arguments])), dtype
+        )

@@ -17,6 +17,7 @@ from adjoint.compiler.loops import complex_math, complex_products, vector_math
 from adjoint.compiler.loops.build import ITEMSIZE, Complex, Value, lanes_for, literal
 from adjoint.compiler.loops.build_matrices import Stacked, StackWriter
 from adjoint.compiler.loops.routines import ROUTINES
+from adjoint.compiler.schedule.chunks import evenly
 from adjoint.compiler.tables import Arguments, Bounds, Function
 from adjoint.compiler.targets.llvm import BYTES, ELEMENT, PART
 from adjoint.primitives.lapack import (
@@ -36,6 +37,7 @@ from adjoint.primitives.lapack import (
 from adjoint.shapes import size_of
 
 CELL = 8  # bytes of what is passed by reference
+LEAST_COLUMNS, MOST_RANGES = 128, 8  # of a triangular system with many right sides, whose columns are solved in ranges
 ONE = {"complex64": ("1065353216", "0"), "complex128": (str(0x3FF << 52), "0")}  # 1 + 0i as the bits of two cells
 
 
@@ -52,13 +54,20 @@ class LapackWriter(StackWriter):
         lanes = lanes_for(bits // (8 * ITEMSIZE[self.part]), self.rows * self.columns * self.parts)
         operations = max(routine.operations(self.rows, max(self.columns, self.right)), 1) * self.parts**2
         super().__init__(unit, arguments, lanes, operations, routine.operation, routine.problem)
-        self.divide(size_of(unit.batch), 4 * operations)
+        self.width = self.right  # columns of what is solved for, in a chunk
+        if unit.name == "solve_triangular" and size_of(unit.batch) < MOST_RANGES:
+            self.width = max(LEAST_COLUMNS, -(-evenly(self.right, -(-self.right // MOST_RANGES)) // lanes) * lanes)
+        self.ranges = -(-self.right // self.width)
+        operations = -(-operations // self.ranges)
+        self.divide(size_of(unit.batch) * self.ranges, 4 * operations)
         self.time = self.count * (operations / 8 + 300)
         self.by_reference: dict[str, str] = {}
 
     def block(self, i: str) -> None:
-        """The i-th matrix."""
-        self.b = i
+        """The i-th matrix, or range of columns."""
+        ranges = self.number(self.ranges, "ranges")
+        self.range = self.e.index("urem", i, ranges) if self.ranges > 1 else "0"
+        self.b = i = self.e.index("udiv", i, ranges) if self.ranges > 1 else i
         self.operands = []
         for k, view in enumerate(self.unit.reads):
             stride = stack_stride(view)
@@ -151,15 +160,17 @@ class LapackWriter(StackWriter):
         return "ptr", found
 
     def triangular(
-        self, a: str, x: str, n: int, k: int, modes: tuple[int, int, int], name: str = "trsm", role: Any = "triangle"
+        self, a: str, x: str, n: int, k: int, modes: tuple[int, int, int], name: str = "trsm", columns: str = ""
     ) -> None:
-        """X in place with T X = X, or by "trmm" T X, of a triangle of A: `modes` are which, how it is turned, its diagonal."""
-        rows, columns = self.narrow(self.number(n, role, "n")), self.narrow(self.number(k, role, "k"))
+        """X in place with T X = X, or by "trmm" T X, of a triangle of A: `modes` are which, how it is turned, its diagonal. X may
+        be some `columns` of one that has k."""
+        rows, pitch = self.narrow(self.number(n, "triangle", "n")), self.narrow(self.number(k, "triangle", "k"))
         kind, unity = self.one()
+        columns = self.narrow(columns) if columns else pitch
         function = self.inputs.pointer(Function("OpenBLAS", f"cblas_{LETTERS[self.dtype]}{name}"))
         integers = [("i32", str(x)) for x in (ROW_MAJOR, LEFT, *modes)]
         self.e.call(function, (*integers, ("i32", rows), ("i32", columns), (kind, unity), ("ptr", a), ("i32", rows), ("ptr", x),
-                               ("i32", columns)))  # fmt: skip
+                               ("i32", pitch)))  # fmt: skip
 
     # Copies
 
@@ -327,10 +338,23 @@ def _solve_triangular(w: LapackWriter) -> None:
     lower, is_adjoint, unit = w.unit.attributes
     a, b = w.operands
     n, k, out = w.rows, w.right, w.result()
+    modes = (LOWER if lower else UPPER, ADJOINT if is_adjoint else PLAIN, UNIT if unit else DIVIDE)
     if not unit:
         w.blame_zeros(a, n)
-    w.copy(b, out, n * k, "right")
-    w.triangular(a, out, n, k, (LOWER if lower else UPPER, ADJOINT if is_adjoint else PLAIN, UNIT if unit else DIVIDE))
+    if w.ranges == 1:
+        w.copy(b, out, n * k, "right")
+        w.triangular(a, out, n, k, modes)
+        return
+    e, row = w.e, w.number(k * w.parts, "row")
+    low = e.times(w.range, w.number(w.width, "width"))
+    columns = e.index("umin", e.index("sub", w.number(k, "columns"), low), w.number(w.width, "width"))
+    source, target = [e.at(x, e.times(low, w.parts), ELEMENT[w.part]) for x in (b, out)]
+    with e.loop("0", w.number(n, "rows"), 1) as i, e.loop("0", e.times(columns, w.parts), e.lanes) as j:
+        e.known = {}
+        at = e.plus(e.times(i, row), j)
+        with e.masked(e.below(e.index("sub", e.times(columns, w.parts), j))):
+            e.store(e.load(source, at, w.part, 1), target, at)
+    w.triangular(a, target, n, k, modes, columns=columns)
 
 
 def _factored(w: LapackWriter, a: str, rows: int, columns: int, pivots: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from adjoint.compiler.fuse.kinds import Product, transposed
@@ -14,7 +13,6 @@ from adjoint.compiler.loops.ranges import passed
 from adjoint.compiler.tables import Arguments, Function, Shared, Start
 from adjoint.compiler.targets.target import tuning
 from adjoint.runtime import llvm
-from adjoint.shapes import size_of
 
 PARTS = 8  # of what is packed for all ranges, so that all threads do it
 WHOLE = ("0", "1", 1)  # of what is packed: from which part to which, of how many
@@ -195,8 +193,8 @@ class TiledWriter(BatchWriter):
 
     def block(self, a: str, b: str, result: str, rows: int, k: int, again: str, at: str = "0") -> None:
         """The sums over some k from `at` on, or these added to the result."""
-        self.skipped, self.fetches = "0", "true"
-        if self.deep:
+        self.skipped, self.fetches, self.at = "0", "true", at
+        if self.deep and not self.in_blocks:
             self.fetches = self.e.test("eq", self.varying(self.k - k, "before the last"), at)
         if self.right is not None:
             b, self.skipped = self.pointer(self.right), at
@@ -261,7 +259,7 @@ class TiledWriter(BatchWriter):
             ("ptr", a), ("ptr", b), ("ptr", result), ("i64", number(self.depth, "depth") if self.packs else "1"),
             ("i64", number(self.m, "m")), ("i64", self.varying(k, "k")), ("i64", self.varying(sums, "sums")),
             ("i64", number(self.m % self.lanes or self.lanes, "last columns")), ("i1", again), ("i64", self.skipped),
-            ("i64", self.e.times("%lo", number(self.m, "m")) if self.near else "0"), ("i1", self.fetches),
+            ("i64", self.near_from(k) if self.near else "0"), ("i1", self.fetches),
         ))  # fmt: skip
 
     def fetched(self, rows: int, k: int) -> list[int | Start]:
@@ -272,78 +270,16 @@ class TiledWriter(BatchWriter):
             panel.times * sum([count for _, _, count in heights_of(rows, self.height(panel, rows), not self.deep)])
             for panel in self.panels
         ])  # fmt: skip
-        part = -(-rows * self.m * len(self.near) // tiles)
+        part = -(-self.near_elements(rows, k) * len(self.near) // tiles)
         return [len(self.near), part, -(-part // k), *[Start(slot, 0) for slot in self.near]]
 
+    def near_elements(self, rows: int, k: int) -> int:
+        """Of each array that is near."""
+        return rows * self.m
 
-class SmallWriter(TiledWriter):
-    """Writes a product of a batch of small matrices: each panel and tile stands in the code, as going through a list takes some
-    twenty nanoseconds for each matrix, which others don't notice."""
-
-    @staticmethod
-    def suits(product: Product) -> bool:
-        """Whether the matrices are that small; of single rows, such as what attends to a text that grows, also that many: each of
-        their lengths would have code of its own."""
-        (n, k), m = product.a.shape[-2:], product.b.shape[-1]
-        batch = size_of(product.shape[:-2])
-        whole = k <= tuning().deep and not gathers(product)  # sums in one go, of A as it lies
-        small = whole and batch > 1 and n * k * m <= tuning().written_out
-        return small and (n > 1 or batch >= tuning().written_rows or k * m <= tuning().written_row)
-
-    def panel_columns(self, panel: Panel) -> AbstractContextManager[str]:
-        """A loop over the first columns of neighbouring panels."""
-        return self.e.loop(
-            str(panel.column), str(panel.column + panel.times * self.width(panel)), int(self.width(panel))
-        )
-
-    def pack(self, b: str, target: str, k: int, some: tuple[str, str, int] = WHOLE) -> None:
-        """k rows of each panel's columns, panel by panel."""
-        e, lanes, number = self.e, self.lanes, self.number
-        row, column = number(self.b.strides[-2], "b row"), number(self.b.strides[-1], "b column")
-        steps, depth = number(k, "k"), number(self.depth, "depth")
-        for panel in self.panels:
-            width = self.width(panel)
-            if not self.turned:
-                gather = self.kernel("gather", min(width, self.m - panel.column))
-                source, into = self.move(b, str(panel.column)), self.move(target, e.times(depth, panel.column))
-                apart = e.times(depth, width)
-                e.call(self.pointer(gather), (
-                    ("ptr", source), ("i64", row), ("ptr", into), ("i64", str(width)), ("i64", apart), ("i64", steps),
-                    ("i64", str(panel.times)),
-                ))  # fmt: skip
-                continue
-            with self.panel_columns(panel) as first:
-                for v in range(int(panel.vectors)):
-                    source = self.move(b, e.times(e.plus(first, v * lanes), column))
-                    into = self.move(self.move(target, e.times(first, depth)), str(v * lanes))
-                    columns = self.m % lanes if panel.masked and v == panel.vectors - 1 else lanes
-                    e.call(self.pointer(self.kernel("turn")), (
-                        ("ptr", source), ("i64", column), ("ptr", into), ("i64", str(width)), ("i64", steps),
-                        ("i64", str(columns)),
-                    ))  # fmt: skip
-
-    def tiles(
-        self, a: str, b: str, result: str, rows: int, k: int, again: str, strides: tuple[int, ...] | None
-    ) -> None:
-        """All tiles of a matrix."""
-        e, number = self.e, self.number
-        assert strides is not None  # nothing so small is gathered
-        row, step, m = number(strides[0], "a row"), number(strides[1], "a step"), number(self.m, "m")
-        together = "steps" if self.a.strides[-1] == 1 else ""
-        for panel in self.panels:
-            with self.panel_columns(panel) as column:
-                right = self.move(b, e.times(column, number(self.depth, "depth")) if self.packs else column)
-                b_step = str(self.width(panel)) if self.packs else number(self.b.strides[-2], "b row")
-                for top, height, count in heights_of(rows, self.height(panel, rows), not self.deep):
-                    tile = self.pointer(self.kernel("tile", height, panel.vectors, panel.masked, together))
-                    with e.loop(str(top), str(top + height * count), int(height)) as first:
-                        left = self.move(a, e.times(first, row))
-                        into = self.move(self.move(result, e.times(first, m)), column)
-                        e.call(tile, (
-                            ("ptr", left), ("i64", row), ("i64", step), ("ptr", right), ("i64", b_step), ("ptr", into),
-                            ("i64", m), ("i64", number(k, "k")), ("i64", str(self.m % self.lanes or self.lanes)),
-                            ("i1", again), ("ptr", self.move(left, e.times(row, height))), ("ptr", into), ("i64", "0"),
-                        ))  # fmt: skip
+    def near_from(self, k: int) -> str:
+        """Elements of these arrays before the first that is fetched."""
+        return self.e.times("%lo", self.number(self.m, "m"))
 
 
 class TurnedWriter(BatchWriter):

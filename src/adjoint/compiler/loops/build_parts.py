@@ -36,6 +36,7 @@ class PartsWriter(TiledWriter):
         self.last = k - (self.rows - 1) * self.each
         self.room = -(-self.n * self.m // self.lanes) * self.lanes  # elements of a part
         self.sums = arguments.share(f"parts of {name}", self.rows * self.room * self.itemsize)
+        self.near = (self.a.root,)
 
     @staticmethod
     def suits(product: Product) -> bool:
@@ -70,6 +71,15 @@ class PartsWriter(TiledWriter):
         functions = [self.function()]
         self.write_finish()
         return functions
+
+    def near_elements(self, rows: int, k: int) -> int:
+        return k * self.a.strides[-1]
+
+    def near_from(self, k: int) -> str:
+        """Tiles fetch what the next block reads of A."""
+        e = self.e
+        at = e.plus(e.times("%lo", self.number(self.each, "each")), e.plus(self.at, self.varying(k, "k")))
+        return e.times(at, self.number(self.a.strides[-1], "a step"))
 
     def write_finish(self) -> None:
         """The parts' sums, added up in order."""

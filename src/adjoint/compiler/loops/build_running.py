@@ -1,9 +1,9 @@
 """Units of running sums, products, extremes and recurrences: each result along an axis is made of the one before it.
 
-Lines that lie side by side go on together, a row of vectors after the other. Of lines whose own elements lie side by side as many
-as a vector has lanes are turned in registers, and a single one is computed number by number. Only a running sum of
-exponentials, whose steps take long, is then computed by vectors: over 2, 4, 8 ... neighbours in a vector, and then with what came
-before all of them (W. Hillis and G. Steele, Comm. ACM 29 (1986), 1170).
+Lines that lie side by side go on together, a row of vectors after the other. Of lines whose own elements lie side by side as
+many as a vector has lanes are turned in registers, and a single one is computed number by number, in vectors of one lane. Only a
+running sum of exponentials, whose steps take long, is then computed by vectors: over 2, 4, 8 ... neighbours in a vector, and then
+with what came before all of them (W. Hillis and G. Steele, Comm. ACM 29 (1986), 1170).
 """
 
 from __future__ import annotations
@@ -84,14 +84,14 @@ class RunningWriter(UnitWriter):
         self.formula = FORMULAS[runs.name]
         widest = bits // (8 * ITEMSIZE[runs.dtype])
         self.by_doubling = runs.name == "logcumsumexp" and runs.beside == 1 and runs.times < widest
-        self.alone = runs.beside == 1 and runs.times < widest and not self.by_doubling
+        alone = runs.beside == 1 and runs.times < widest and not self.by_doubling
         across = runs.length if self.by_doubling else runs.times if runs.beside == 1 else runs.beside
-        super().__init__(arguments, 1 if self.alone else lanes_for(widest, across))
+        super().__init__(arguments, 1 if alone else lanes_for(widest, across))
         lanes, n = self.e.lanes, runs.length
         if runs.beside > 1:
             self.groups = -(-runs.beside // TOGETHER)
             count, work = self.groups * runs.times, n * min(runs.beside, TOGETHER)
-        elif self.alone or self.by_doubling:
+        elif self.by_doubling:
             count, work = runs.times, n
         else:
             count, work = -(-runs.times // lanes), n * lanes
@@ -107,8 +107,6 @@ class RunningWriter(UnitWriter):
             self.side_by_side(i)
         elif self.by_doubling:
             self.doubling(i)
-        elif self.alone:
-            self.one_by_one(i)
         else:
             self.turned(i)
 
@@ -159,23 +157,6 @@ class RunningWriter(UnitWriter):
         for slot, x in zip(self.carried, state, strict=True):
             self.e.set(slot, x)
 
-    def one_by_one(self, line: str) -> None:
-        """A line, number by number."""
-        e, runs = self.e, self.runs
-        base, out = e.times(line, self.length), self.pointer(runs.result)
-
-        def given(i: str, reads: tuple[tuple[int, bool], ...]) -> list[Value]:
-            return [e.load(self.pointer(k), self.offset(base, i, back), runs.dtype, 1) for k, back in reads]
-
-        state = self.formula.start(e, *given("0", runs.reads[-1:]))
-        e.store(self.formula.result(e, state), out, base)
-        before = self.carry(state)
-        if runs.length > 1:
-            with e.loop("1", self.length, 1) as i:
-                state = self.formula.step(e, before(), *given(i, runs.reads))
-                e.store(self.formula.result(e, state), out, e.plus(base, i))
-                self.carry_on(state)
-
     def doubling(self, line: str) -> None:
         """A line, a vector at a time."""
         e, runs, lanes = self.e, self.runs, self.e.lanes
@@ -186,25 +167,24 @@ class RunningWriter(UnitWriter):
         before = self.carry((nothing, zero))
 
         def some(i: str, count: int) -> None:
-            with e.masked(mask_of(count, lanes) if count < lanes else None):
-                x = self.several(number, base, i, count, backwards)
-                largest, total = before()
-                top = x
-                for by in self.doublings():
-                    top = vector_math.maximum(e, self.moved(nothing, top, by), top)
-                top = vector_math.maximum(e, largest, top)
-                last = self.moved(largest, top, 1)
-                smaller, rises = vector_math.exp_of_difference(e, x, last), e.compare("gt", x, last)
-                factor, term = e.select(rises, smaller, one), e.select(rises, one, smaller)  # total by factor, and term
-                for by in self.doublings():
-                    term = e.fma(factor, self.moved(zero, term, by), term)
-                    factor = e.multiply(factor, self.moved(one, factor, by))
-                state = top, e.fma(factor, total, term)
-                e.store(_logarithm(e, state), out, e.plus(base, i))
+            x = self.several(number, base, i, count, backwards)
+            largest, total = before()
+            top = x
+            for by in self.doublings():
+                top = vector_math.maximum(e, self.moved(nothing, top, by), top)
+            top = vector_math.maximum(e, largest, top)
+            last = self.moved(largest, top, 1)
+            smaller, rises = vector_math.exp_of_difference(e, x, last), e.compare("gt", x, last)
+            factor, term = e.select(rises, smaller, one), e.select(rises, one, smaller)  # total by factor, and term
+            for by in self.doublings():
+                term = e.fma(factor, self.moved(zero, term, by), term)
+                factor = e.multiply(factor, self.moved(one, factor, by))
+            state = top, e.fma(factor, total, term)
+            e.store(_logarithm(e, state), out, e.plus(base, i))
             self.carry_on(tuple([e.shuffle(x, None, [lanes - 1] * lanes) for x in state]))
             e.known = {}
 
-        self.over(some)
+        self.over(runs.length, self.whole_vectors(), some)
 
     def doublings(self) -> list[int]:
         """1, 2, 4 ... below the number of lanes."""
@@ -223,17 +203,6 @@ class RunningWriter(UnitWriter):
         x = e.load(self.pointer(number), e.plus(self.offset(base, i, True), 1 - count), self.runs.dtype, 1)
         return e.shuffle(x, None, [max(count - 1 - k, 0) for k in range(lanes)])
 
-    def over(self, body: Callable[[str, int], None]) -> None:
-        """`body(offset, count)` for vectors that cover a line."""
-        e, lanes, n = self.e, self.e.lanes, self.runs.length
-        whole = n // lanes * lanes
-        stop = self.inputs.number(whole, "whole", n + 9)
-        if whole:
-            with e.loop("0", stop, lanes) as i:
-                body(i, lanes)
-        if n % lanes:
-            body(stop, n % lanes)
-
     def turned(self, block: str) -> None:
         """As many lines as there are lanes; where they end the last one is in several."""
         e, runs, lanes = self.e, self.runs, self.e.lanes
@@ -248,30 +217,31 @@ class RunningWriter(UnitWriter):
         before: Callable[[], State] | None = None
 
         def some(i: str, count: int) -> None:
-            with e.masked(mask_of(count, lanes) if count < lanes else None):
-                given = [
-                    e.transposed([self.several(number, base, i, count, back) for base in bases])
-                    for number, back in runs.reads
-                ]
-                nonlocal before
-                state, made = () if before is None else before(), []
-                for k in range(count):
-                    xs = [operand[k] for operand in given]
-                    state = self.formula.step(e, state, *xs) if state else self.formula.start(e, xs[-1])
-                    made.append(self.formula.result(e, state))
-                    e.known = {}
-                if before is None:
-                    before = self.carry(state)
-                else:
-                    self.carry_on(state)
-                for base, line in zip(bases, e.transposed([*made, *made[:1] * (lanes - count)]), strict=True):
-                    e.store(line, out, e.plus(base, i))
+            given = [
+                e.transposed([self.several(number, base, i, count, back) for base in bases])
+                for number, back in runs.reads
+            ]
+            nonlocal before
+            state, made = () if before is None else before(), []
+            for k in range(count):
+                xs = [operand[k] for operand in given]
+                state = self.formula.step(e, state, *xs) if state else self.formula.start(e, xs[-1])
+                made.append(self.formula.result(e, state))
+                e.known = {}
+            if before is None:
+                before = self.carry(state)
+            else:
+                self.carry_on(state)
+            for base, line in zip(bases, e.transposed([*made, *made[:1] * (lanes - count)]), strict=True):
+                e.store(line, out, e.plus(base, i))
 
-        n = runs.length
-        some("0", min(n, lanes))
-        whole = n // lanes * lanes
-        if whole > lanes:
-            with e.loop(str(lanes), self.inputs.number(whole, "whole", n + 9), lanes) as i:
-                some(i, lanes)
-        if n > lanes and n % lanes:
-            some(self.inputs.number(whole, "whole", n + 9), n % lanes)
+        first_ones = min(runs.length, lanes)
+        with e.masked(mask_of(first_ones, lanes) if first_ones < lanes else None):
+            some("0", first_ones)
+        if runs.length > lanes:
+            self.over(runs.length, self.whole_vectors(), some, lanes)
+
+    def whole_vectors(self) -> str:
+        """Where the whole vectors of a line end."""
+        n = self.runs.length
+        return self.inputs.number(n // self.e.lanes * self.e.lanes, "whole", n + 9)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adjoint.compiler.loops import butterflies, complex_math
-from adjoint.compiler.loops.build import ITEMSIZE, Complex, Value, lanes_for, mask_of
+from adjoint.compiler.loops.build import ITEMSIZE, Complex, Value, lanes_for
 from adjoint.compiler.tables import Arguments, UnitWriter
 from adjoint.compiler.targets.llvm import ELEMENT, PART
 
@@ -114,7 +114,7 @@ class TransformWriter(UnitWriter):
                 with self.e.masked(None):
                     self.e.store(value, self.memory, place)
 
-        self.over(size, some)
+        self.over(size, str(size // self.lanes * self.lanes), some)
 
     def turn_out(self, results: list[str], size: int) -> None:
         """Back again."""
@@ -127,17 +127,7 @@ class TransformWriter(UnitWriter):
             for row, value in zip(results, self.e.transposed(lines), strict=True):
                 self.e.store(value, row, at)
 
-        self.over(size, some)
-
-    def over(self, size: int, body: Callable[[str, int], None]) -> None:
-        """Vectors that cover so many numbers: where each begins, and how many numbers it has."""
-        whole, rest = size // self.lanes * self.lanes, size % self.lanes
-        if whole:
-            with self.e.loop("0", str(whole), self.lanes) as at:
-                body(at, self.lanes)
-        if rest:
-            with self.e.masked(mask_of(rest, self.lanes)):
-                body(self.e.plus("0", whole), rest)
+        self.over(size, str(size // self.lanes * self.lanes), some)
 
     # Lines that lie side by side
 

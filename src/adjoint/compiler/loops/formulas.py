@@ -123,6 +123,11 @@ def _clip(e: Emitter, attributes: Any, dtype: str, x: Value, low: Value, high: V
     return vector_math.minimum(e, vector_math.maximum(e, x, low), high)
 
 
+def _huber(e: Emitter, attributes: Any, dtype: str, x: Value, limit: Value) -> Value:
+    near = _clip(e, attributes, dtype, x, e.negative(limit), limit)
+    return e.multiply(near, e.subtract(x, e.multiply(near, 0.5)))
+
+
 def _truth(e: Emitter, x: Value) -> Value:
     return x if x.dtype == "bool" else e.compare("ne", x, 0)
 
@@ -186,6 +191,7 @@ OF_NUMBERS: dict[str, Formula] = {
     "negative": lambda e, attributes, dtype, x: e.negative(x),
     "sign": _sign,
     "clip": _clip,
+    "huber": _huber,
     "less": _compare("lt"),
     "less_equal": _compare("le"),
     "greater": _compare("gt"),

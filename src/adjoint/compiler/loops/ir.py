@@ -2,8 +2,8 @@
 
 Each statement that makes something names it (`to`), once in a function; others mention it by that name, or hold a constant in
 its place (`Constant`). Addresses are a pointer and a number of elements, which `Index` statements add up of loop counters and
-strides. What writes kernels makes these statements (`build.Emitter`); they are printed for people (`text`), checked (`check`),
-run by NumPy (`interpret`) and rendered for LLVM (`targets.llvm`), each in one walk.
+strides. What writes kernels makes these statements (`build.Emitter`); they are printed for people (`text`) and rendered
+for LLVM (`targets.llvm`), each in one walk; the tests check them and run them by NumPy in two more.
 """
 
 from __future__ import annotations

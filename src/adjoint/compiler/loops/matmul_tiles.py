@@ -70,9 +70,7 @@ class Pointer:
         self.set(start)
 
     def get(self) -> str:
-        to = self.e.fresh()
-        self.e.body.append(L.Get(to, self.slot, "ptr", 0))
-        return to
+        return self.e.made(L.Get, self.slot, "ptr", 0)
 
     def set(self, pointer: str) -> None:
         self.e.body.append(L.Set(self.slot, pointer, "ptr", 0))
@@ -289,8 +287,8 @@ def _dots(e: Emitter, kernel: Kernel) -> L.Parameters:
 # Kernels that go through lists in the unit's block: what a product's extents make of its tiles is data. ---------------------
 
 
-class List:
-    """Reads a list, in order."""
+class Number:
+    """A number on the stack."""
 
     def __init__(self, e: Emitter, start: str) -> None:
         self.e = e
@@ -298,14 +296,16 @@ class List:
         self.jump(start)
 
     def at(self) -> str:
-        """Where it is."""
-        to = self.e.fresh()
-        self.e.body.append(L.Get(to, self.slot, "i64", 0))
-        return to
+        """What it is."""
+        return self.e.made(L.Get, self.slot, "i64", 0)
 
     def jump(self, to: str) -> None:
-        """Go on elsewhere."""
+        """Make it another one."""
         self.e.body.append(L.Set(self.slot, to, "i64", 0))
+
+
+class List(Number):
+    """Reads a list, in order: the place of what comes next."""
 
     def numbers(self, count: int) -> list[str]:
         """The next numbers."""
@@ -319,22 +319,6 @@ class List:
         at = self.at()
         found = self.e.array(at)
         self.jump(self.e.plus(at, 1))
-        return found
-
-
-class Counter:
-    """A number on the stack that counts up."""
-
-    def __init__(self, e: Emitter) -> None:
-        self.e = e
-        self.slot = e.allocate("i64", 0)
-        e.body.append(L.Set(self.slot, e.plus("0", 0), "i64", 0))
-
-    def next(self) -> str:
-        """What it is; it is one more then."""
-        found = self.e.fresh()
-        self.e.body.append(L.Get(found, self.slot, "i64", 0))
-        self.e.body.append(L.Set(self.slot, self.e.plus(found, 1), "i64", 0))
         return found
 
 
@@ -368,7 +352,7 @@ def _tiles(e: Emitter, kernel: Kernel) -> L.Parameters:
     nearby = reader.at()
     reader.jump(e.plus(nearby, arrays))
     (panels,) = reader.numbers(1)
-    turn, near = Counter(e), Pointer(e, kernel.dtype, "%c")
+    turn, near = Number(e, e.plus("0", 0)), Pointer(e, kernel.dtype, "%c")
     with e.loop("0", panels, 1):
         column, times, width, b_step, kinds = reader.numbers(5)
         begin = reader.at()
@@ -384,7 +368,8 @@ def _tiles(e: Emitter, kernel: Kernel) -> L.Parameters:
                 with e.loop("0", count, 1) as index:
                     a, into = further(a_first, e.times(index, apart)), further(c_first, e.times(index, c_apart))
                     with e.when(e.all_of("%fetches", e.test("ne", arrays, 0))):
-                        number = turn.next()
+                        number = turn.at()
+                        turn.jump(e.plus(number, 1))
                         array = e.array(e.plus(nearby, e.index("urem", number, arrays)))
                         begin_at = e.plus(e.times(e.index("udiv", number, arrays), part), "%c_first")
                         near.set(further(array, begin_at))

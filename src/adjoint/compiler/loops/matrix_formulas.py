@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops import vector_math
 from adjoint.compiler.loops.build import BITS_OF, Emitter, Value
 from adjoint.compiler.loops.matrix_workspaces import Cell, Index, Matrix, Unrolled, Workspace
@@ -299,20 +298,16 @@ def _squared(w: Workspace, x: _Dual, times: Value) -> _Dual:
     e = w.e
     kept = _Dual(w.each(x.value, x.value.get, True), None if x.slope is None else w.each(x.slope, x.slope.get, True))
     left = Cell(e, times)
-    k, done, outer = e.fresh(), e.fresh(), e.body
-    e.body = []
-    again = e.compare("gt", left.get(), 0)
-    going = e.fresh()
-    e.body += [L.AnyLane(going, e.lanes, again.name), L.Leave(going)]
-    square = kept.by(w, kept)
-    for target, source in ((kept.value, square.value), (kept.slope, square.slope)):
-        if target is not None and source is not None:
-            for i in w.span(0, target.rows):
-                for j in w.span(0, target.columns, True):
-                    target.set(i, j, e.select(again, source.get(i, j), target.get(i, j)))
-    left.set(e.subtract(left.get(), e.constant(1, times.dtype)))
-    outer.append(L.Repeat(k, str(MOST_SQUARINGS), tuple(e.body), done))
-    e.body = outer
+    with e.repeat(str(MOST_SQUARINGS)):
+        again = e.compare("gt", left.get(), 0)
+        e.leave_unless(e.any_lane(again))
+        square = kept.by(w, kept)
+        for target, source in ((kept.value, square.value), (kept.slope, square.slope)):
+            if target is not None and source is not None:
+                for i in w.span(0, target.rows):
+                    for j in w.span(0, target.columns, True):
+                        target.set(i, j, e.select(again, source.get(i, j), target.get(i, j)))
+        left.set(e.subtract(left.get(), e.constant(1, times.dtype)))
     return kept
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value
 from adjoint.compiler.targets.target import tuning
 
@@ -224,11 +223,8 @@ class Looped(Workspace):
                 yield i
             return
         count = e.index("sub", str(stop), str(start))
-        k, done, outer = e.fresh(), e.fresh(), e.body
-        e.body = []
-        yield e.plus(k, start)
-        outer.append(L.Repeat(k, count, tuple(e.body), done))
-        e.body = outer
+        with e.repeat(count) as (k, _):
+            yield e.plus(k, start)
 
     def position(self, i: Index) -> Value:
         """An index in all lanes."""

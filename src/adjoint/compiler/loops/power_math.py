@@ -70,7 +70,7 @@ def _double_power(e: Emitter, x: Value, y: Value) -> Value:
     rest = e.fma(y, low, v._rounding(e, y, high, product))
     rest = e.select(e.compare("gt", e.absolute(product), 800.0), 0.0, rest)
     product = v._between(e, product, -746.0, 710.0)
-    n, marked = v._round(e, e.multiply(product, 1 / math.log(2)))
+    n, marked = v._round(e, product, 1 / math.log(2))
     first, second = v.LN2["float64"]
     near = e.fma(n, -first, product)
     r = e.fma(n, -second, near)
@@ -85,7 +85,7 @@ def _single_power(e: Emitter, x: Value, y: Value) -> Value:
     n, f = v._split(e, e.cast(x, "float64"))
     logarithm = e.fma(v._integer_as_float(e, n), math.log(2), e.add(f, v._log_series(e, f, 7)))
     exponent = v._between(e, e.multiply(e.cast(y, "float64"), logarithm), -110.0, 90.0)
-    n, marked = v._round(e, e.multiply(exponent, 1 / math.log(2)))
+    n, marked = v._round(e, exponent, 1 / math.log(2))
     r = e.fma(n, -math.log(2), exponent)
     p = e.add(e.fma(e.multiply(r, r), v._exponential_series(e, r, 9), r), 1.0)
     return e.cast(e.multiply(p, v._power_of_two(e, v._exponent(e, marked, "float64"))), "float32")
@@ -105,7 +105,7 @@ def cbrt(e: Emitter, x: Value) -> Value:
     lift = 54 if dtype == "float64" else 24
     bits = e.bits(e.select(tiny, e.multiply(size, 2.0**lift), size))
     exponent = e.subtract(e.shift("ashr", bits, v.MANTISSA[dtype]), v.BIAS[dtype])
-    _, marked = v._round(e, e.multiply(v._integer_as_float(e, exponent), 1 / 3))
+    _, marked = v._round(e, v._integer_as_float(e, exponent), 1 / 3)
     k = v._exponent(e, marked, dtype)
     # x = 2**(3k) m with m from 1/2 to 4
     whole = e.add(e.add(k, k), k)

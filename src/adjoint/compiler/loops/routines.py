@@ -20,6 +20,7 @@ class Routine(NamedTuple):
     first: int = 0  # the operand that is read first; the one before is only for the rule of derivatives
     pivots: bool = False  # whether the second operand that is read is a list of exchanged rows
     either_way: bool = False  # whether matrices are read as they lie, by rows or by columns
+    alone: int = 0  # rows up to which a matrix of real numbers that is no stack's is computed block by block
 
 
 FACTORS, SPECTRA = 512, 256
@@ -27,7 +28,7 @@ FACTORS, SPECTRA = 512, 256
 ROUTINES: dict[str, Routine] = {
     "matmul": Routine("matmul", "", lambda n, k: n * k * k, 1 << 30, either_way=True),  # of complex numbers
     "cholesky": Routine("cholesky", "is not positive definite", lambda n, k: n**3 // 3, 1 << 14),
-    "cholesky_adjoint": Routine("cholesky_adjoint", "", lambda n, k: 3 * n**3, BLOCK),
+    "cholesky_adjoint": Routine("cholesky_adjoint", "", lambda n, k: n**3, BLOCK, alone=1 << 14),
     "solve_triangular": Routine("solve_triangular", "is singular", lambda n, k: n * n * k, 1 << 14),
     "lu": Routine("lu", "", lambda n, k: n * n * k, FACTORS),
     "solve_factored": Routine("solve", "is singular", lambda n, k: 2 * n * n * k, 1 << 14, first=1, pivots=True),

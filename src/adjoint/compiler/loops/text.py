@@ -352,18 +352,6 @@ def _op(w: Writing, s: L.Op) -> None:
         w.let(s.to, w.combined(SIGNS[op], w.of(s.inputs[0]), w.of(s.inputs[1])))
 
 
-def _cast(w: Writing, s: L.Cast) -> None:
-    w.let(s.to, w.called("bits" if s.op == "bitcast" else s.dtype, s.a))
-
-
-def _spread(w: Writing, s: L.Spread) -> None:
-    w.let(s.to, w.of(s.scalar))
-
-
-def _first(w: Writing, s: L.First) -> None:
-    w.let(s.to, w.called("first", s.a))
-
-
 def _shuffle(w: Writing, s: L.Shuffle) -> None:
     if s.b == "poison":
         by = s.order[0]
@@ -383,30 +371,10 @@ def _multiples(w: Writing, s: L.Multiples) -> None:
     w.values[s.to] = w.of(s.number)
 
 
-def _any_lane(w: Writing, s: L.AnyLane) -> None:
-    w.let(s.to, w.called("any", s.a))
-
-
-def _library(w: Writing, s: L.Library) -> None:
-    w.let(s.to, w.called(s.name, *s.inputs))
-
-
-def _load(w: Writing, s: L.Load) -> None:
-    w.let(s.to, w.element(s.pointer, s.offset, s.lanes, s.stride, s.mask))
-
-
-def _single(w: Writing, s: L.Single) -> None:
-    w.let(s.to, w.element(s.pointer, s.offset))
-
-
 def _store(w: Writing, s: L.Store) -> None:
     value, where = w.of(s.value), w.element(s.pointer, s.offset, s.lanes, s.stride, s.mask)
     w.settle(MEMORY)
     w.out(f"{where.text} = {value.text}{'  (streamed)' if s.streamed else ''}")
-
-
-def _fence(w: Writing, s: L.Fence) -> None:
-    w.out("fence")
 
 
 def _store_first(w: Writing, s: L.StoreFirst) -> None:
@@ -499,9 +467,16 @@ def _call(w: Writing, s: L.Call) -> None:
 
 WRITE: Mapping[type, Callable[[Writing, Any], None]] = {
     L.Index: _index, L.Test: _test, L.Both: _both, L.Choose: _choose, L.Argument: _argument, L.Array: _array,
-    L.Entry: _entry, L.At: _at, L.Number: _note_number, L.Note: _note, L.Op: _op, L.Cast: _cast, L.Spread: _spread,
-    L.First: _first, L.Shuffle: _shuffle, L.Below: _below, L.Multiples: _multiples, L.AnyLane: _any_lane,
-    L.Library: _library, L.Load: _load, L.Single: _single, L.Store: _store, L.StoreFirst: _store_first,
-    L.Prefetch: _prefetch, L.Variable: _variable, L.Get: _get, L.Set: _set, L.For: _for, L.When: _when, L.Call: _call,
-    L.Aligned: _aligned, L.Apart: _apart, L.Fence: _fence, L.Repeat: _repeat, L.Leave: _leave,
+    L.Entry: _entry, L.At: _at, L.Number: _note_number, L.Note: _note, L.Op: _op, L.Shuffle: _shuffle, L.Below: _below,
+    L.Multiples: _multiples, L.Store: _store, L.StoreFirst: _store_first, L.Prefetch: _prefetch, L.Variable: _variable,
+    L.Get: _get, L.Set: _set, L.For: _for, L.When: _when, L.Call: _call, L.Aligned: _aligned, L.Apart: _apart,
+    L.Repeat: _repeat, L.Leave: _leave,
+    L.Cast: lambda w, s: w.let(s.to, w.called("bits" if s.op == "bitcast" else s.dtype, s.a)),
+    L.Spread: lambda w, s: w.let(s.to, w.of(s.scalar)),
+    L.First: lambda w, s: w.let(s.to, w.called("first", s.a)),
+    L.AnyLane: lambda w, s: w.let(s.to, w.called("any", s.a)),
+    L.Library: lambda w, s: w.let(s.to, w.called(s.name, *s.inputs)),
+    L.Load: lambda w, s: w.let(s.to, w.element(s.pointer, s.offset, s.lanes, s.stride, s.mask)),
+    L.Single: lambda w, s: w.let(s.to, w.element(s.pointer, s.offset)),
+    L.Fence: lambda w, s: w.out("fence"),
 }  # fmt: skip

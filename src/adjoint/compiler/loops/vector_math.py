@@ -44,14 +44,15 @@ MAGIC = {"float32": 1.5 * 2**23, "float64": 1.5 * 2**52}
 INFINITY = math.inf
 
 
-def _round(e: Emitter, x: Value) -> tuple[Value, Value]:
-    """The nearest integer as a float and (in its lowest bits) as an integer; |x| < 2 to the mantissa's length less 2."""
-    shifted = e.add(x, MAGIC[x.dtype])
+def _round(e: Emitter, x: Value, factor: float = 1.0) -> tuple[Value, Value]:
+    """The integer nearest to a multiple of x as a float and (in its lowest bits) as an integer; it must have two digits less
+    than the mantissa."""
+    shifted = e.add(x, MAGIC[x.dtype]) if factor == 1.0 else e.fma(x, factor, MAGIC[x.dtype])
     return e.subtract(shifted, MAGIC[x.dtype]), e.bits(shifted)
 
 
 def _power_of_two(e: Emitter, n: Value) -> Value:
-    """2**n for an integer vector n in the range of normal exponents."""
+    """2**n for an integer vector n in the range of normal exponents, or what `_round` marked with it: its mark is shifted out."""
     dtype = "float32" if n.dtype == "int32" else "float64"
     return e.from_bits(e.shift("shl", e.add(n, BIAS[dtype]), MANTISSA[dtype]))
 
@@ -74,15 +75,21 @@ def _scaled(e: Emitter, p: Value, n: Value) -> Value:
 def _reduced_exponent(e: Emitter, x: Value) -> tuple[Value, Value]:
     """n and r with x = n ln 2 + r, |r| <= ln(2)/2."""
     high, low = LN2[x.dtype]
-    n, marked = _round(e, e.multiply(x, 1 / math.log(2)))
+    n, marked = _round(e, x, 1 / math.log(2))
     r = e.fma(n, -low, e.fma(n, -high, x))
     return _exponent(e, marked, x.dtype), r
 
 
 def _exponential_series(e: Emitter, r: Value, last: int = 0) -> Value:
-    """(exp(r) - 1 - r) / r**2, by the powers up to that of exp(r) given, or as many as the dtype needs."""
+    """(exp(r) - 1 - r) / r**2, by the powers up to that of exp(r) given, or as many as the dtype needs: a polynomial in r**2
+    whose coefficients are pairs of terms, so that what waits for each other is half as long."""
     last = last or (7 if r.dtype == "float32" else 13)
-    return e.polynomial(r, tuple(1 / math.factorial(k) for k in range(last, 1, -1)))
+    square = e.multiply(r, r)
+    pairs = [e.fma(r, 1 / math.factorial(k), 1 / math.factorial(k - 1)) for k in range(last, 2, -2)]
+    result = pairs[0]
+    for pair in pairs[1:]:
+        result = e.fma(result, square, pair)
+    return result
 
 
 def _between(e: Emitter, x: Value, low: float, high: float) -> Value:
@@ -99,6 +106,14 @@ def exp(e: Emitter, x: Value) -> Value:
     n, r = _reduced_exponent(e, x)
     p = e.add(e.fma(e.multiply(r, r), _exponential_series(e, r), r), 1.0)
     return e.select(vanishes, 0.0, _scaled(e, p, n))
+
+
+def _decay(e: Emitter, x: Value) -> Value:
+    """exp(-|x|), of what is seldom so large that it is nearly 0."""
+    limit = 104.0 if x.dtype == "float32" else 746.0
+    size = e.absolute(x)
+    n, q = _exponential_less_one(e, e.negative(e.select(e.compare("gt", size, limit), limit, size)))
+    return _scaled(e, e.add(q, 1.0), n)
 
 
 def exp2(e: Emitter, x: Value) -> Value:
@@ -229,7 +244,7 @@ def _lost(e: Emitter, total: Value, large: Value | float, small: Value | float) 
 def _angle(e: Emitter, x: Value) -> tuple[Value, Value, Value | None]:
     """The quadrant (in the lowest two bits) and the angle within it, for a float64 with its rounding error beside it."""
     wide = e.cast(x, "float64")
-    n, quadrant = _round(e, e.multiply(wide, 2 / math.pi))
+    n, quadrant = _round(e, wide, 2 / math.pi)
     first = e.fma(n, -HALF_PI[0], wide)
     if x.dtype == "float32":
         return e.cast(quadrant, "int32"), e.cast(e.fma(n, -HALF_PI[1], first), "float32"), None
@@ -347,7 +362,7 @@ def sigmoid(e: Emitter, x: Value) -> Value:
     same = e.known.get(("negative", x.name), x)  # that of -x, as in a derivative, shares the exponential
     key = ("sigmoid", same.name)
     if key not in e.known:
-        t = exp(e, e.negative(e.absolute(same)))
+        t = _decay(e, same)
         e.known[key] = t, e.add(t, 1.0)
     t, whole = e.known[key]
     return e.divide(e.select(e.compare("lt", x, 0.0), t, 1.0), whole)
@@ -361,7 +376,7 @@ def silu_derivative(e: Emitter, x: Value) -> Value:
     """With s = 1 / (1 + t) and t = exp(-|x|): s (1 + |x| s t) for positive x, t s (1 - |x| s) for negative."""
     size = e.absolute(x)
     size = e.select(e.compare("gt", size, 800.0), 800.0, size)  # where t is 0
-    t = exp(e, e.negative(size))
+    t = _decay(e, x)
     s = e.divide(1.0, e.add(t, 1.0))
     below, ts = e.compare("lt", x, 0.0), e.multiply(t, s)
     slope = e.fma(e.multiply(size, s), e.select(below, -1.0, t), 1.0)

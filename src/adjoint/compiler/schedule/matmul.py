@@ -66,8 +66,9 @@ def choose(product: Product, row_tile: int | None = None) -> Choice:
     rows = row_tile or n
     if row_tile is None:  # no question is asked of extents, so that the answer is a formula
         work, least = n * k * m, least_rows(product, library)
-        # what is packed for all of them two threads share with even fewer rows
-        fewest = 1 if library or is_deep(product) else smaller(n // (least // 2), 2)
+        # what is packed for all of them two threads share with even fewer rows; what isn't, each would read anew
+        alone = library or is_deep(product) or product.b.strides[-1] == 1
+        fewest = 1 if alone else smaller(n // (least // 2), 2)
         most = smaller(larger(n // least, fewest), tuning().most_ranges)
         ranges = even(larger(smaller(work // sizes(library).work, most), 1))
         each = -(-n // ranges)

@@ -92,27 +92,11 @@ def _index(r: Rendering, s: L.Index) -> None:
         r.lines.append(f"  {s.to} = {s.op} i64 {s.a}, {s.b}")
 
 
-def _test(r: Rendering, s: L.Test) -> None:
-    r.lines.append(f"  {s.to} = icmp {s.relation} i64 {s.a}, {s.b}")
-
-
-def _both(r: Rendering, s: L.Both) -> None:
-    r.lines.append(f"  {s.to} = and i1 {s.a}, {s.b}")
-
-
 def _aligned(r: Rendering, s: L.Aligned) -> None:
     r.lines += [
         f"  {s.to}.address = ptrtoint ptr {s.pointer} to i64", f"  {s.to}.rest = and i64 {s.to}.address, {LINE - 1}",
         f"  {s.to} = icmp eq i64 {s.to}.rest, 0",
     ]  # fmt: skip
-
-
-def _apart(r: Rendering, s: L.Apart) -> None:
-    r.lines.append(f"  {s.to} = icmp ne ptr {s.a}, {s.b}")
-
-
-def _choose(r: Rendering, s: L.Choose) -> None:
-    r.lines.append(f"  {s.to} = select i1 {s.condition}, i64 {s.a}, i64 {s.b}")
 
 
 def _argument(r: Rendering, s: L.Argument) -> None:
@@ -137,10 +121,6 @@ def _entry(r: Rendering, s: L.Entry) -> None:
     ]
 
 
-def _at(r: Rendering, s: L.At) -> None:
-    r.lines.append(f"  {s.to} = getelementptr {s.element}, ptr {s.pointer}, i64 {s.offset}")
-
-
 def _number(r: Rendering, s: L.Number) -> None:
     if s.narrow == "i64":
         r.lines.append(f"  {s.to} = load i64, ptr {s.pointer}")
@@ -150,10 +130,6 @@ def _number(r: Rendering, s: L.Number) -> None:
         f"  {s.to}.read = load {s.narrow}, ptr {s.pointer}",
         f"  {s.to} = {widen} {s.narrow} {s.to}.read to i64",
     ]
-
-
-def _note(r: Rendering, s: L.Note) -> None:
-    r.lines.append(f"  store {s.kind} {s.value}, ptr {s.pointer}")
 
 
 # Choices among single numbers on x86. With AVX-512 LLVM compares into a mask and moves under that, which takes ten cycles, and
@@ -232,23 +208,11 @@ def _op(r: Rendering, s: L.Op) -> None:
     r.lines.append(f"  {s.to} = {text}")
 
 
-def _cast(r: Rendering, s: L.Cast) -> None:
-    r.lines.append(f"  {s.to} = {s.op} {vector(s.source, s.lanes)} {s.a} to {vector(s.dtype, s.lanes)}")
-
-
-def _spread(r: Rendering, s: L.Spread) -> None:
-    _spread_as(r, s.to, vector(s.dtype, s.lanes), ELEMENT[s.dtype], s.lanes, s.scalar)
-
-
 def _spread_as(r: Rendering, to: str, kind: str, element: str, lanes: int, scalar: str) -> None:
     r.lines += [
         f"  {to}.one = insertelement {kind} poison, {element} {scalar}, i64 0",
         f"  {to} = shufflevector {kind} {to}.one, {kind} poison, <{lanes} x i32> zeroinitializer",
     ]
-
-
-def _first(r: Rendering, s: L.First) -> None:
-    r.lines.append(f"  {s.to} = extractelement {vector(s.dtype, s.lanes)} {s.a}, i64 0")
 
 
 def _shuffle(r: Rendering, s: L.Shuffle) -> None:
@@ -395,18 +359,6 @@ def _prefetch(r: Rendering, s: L.Prefetch) -> None:
     r.out(f"call void @llvm.prefetch.p0(ptr {s.pointer}, i32 0, i32 3, i32 1)")
 
 
-def _variable(r: Rendering, s: L.Variable) -> None:
-    r.allocations.append(f"  {s.to} = alloca {vector(s.dtype, s.lanes)}, align 64")
-
-
-def _get(r: Rendering, s: L.Get) -> None:
-    r.lines.append(f"  {s.to} = load {vector(s.dtype, s.lanes)}, ptr {s.variable}")
-
-
-def _set(r: Rendering, s: L.Set) -> None:
-    r.lines.append(f"  store {vector(s.dtype, s.lanes)} {s.value}, ptr {s.variable}")
-
-
 def _loop(r: Rendering, to: str, start: str, stop: str, step: str, body: Any) -> None:
     """A loop that ends at its bottom. Its counter is frozen, so that LLVM doesn't look for a better form of the addresses that
     follow from it (loop strength reduction): that took a quarter of its time, and made nothing faster."""
@@ -424,10 +376,6 @@ def _loop(r: Rendering, to: str, start: str, stop: str, step: str, body: Any) ->
         f"  {to}.next = add nuw nsw i64 {to}, {step}", f"  store i64 {to}.next, ptr {counter}",
         f"  {to}.again = icmp slt i64 {to}.next, {stop}", f"  br i1 {to}.again, label %{head}, label %{after}", f"{after}:",
     ]  # fmt: skip
-
-
-def _for(r: Rendering, s: L.For) -> None:
-    _loop(r, s.to, s.start, s.stop, s.step, lambda i: r.statements(s.body))
 
 
 def _when(r: Rendering, s: L.When) -> None:
@@ -465,12 +413,23 @@ def _call(r: Rendering, s: L.Call) -> None:
 
 
 RENDER: dict[type, Any] = {
-    L.Index: _index, L.Test: _test, L.Both: _both, L.Choose: _choose, L.Argument: _argument, L.Array: _array,
-    L.Entry: _entry, L.At: _at, L.Number: _number, L.Note: _note, L.Op: _op, L.Cast: _cast, L.Spread: _spread,
-    L.First: _first, L.Shuffle: _shuffle, L.Below: _below, L.Multiples: _multiples, L.AnyLane: _any_lane,
-    L.Library: _library, L.Load: _load, L.Single: _single, L.Store: _store, L.StoreFirst: _store_first,
-    L.Prefetch: _prefetch, L.Variable: _variable, L.Get: _get, L.Set: _set, L.For: _for, L.When: _when, L.Call: _call,
-    L.Aligned: _aligned, L.Apart: _apart, L.Fence: _fence, L.Repeat: _repeat, L.Leave: _leave,
+    L.Index: _index, L.Argument: _argument, L.Array: _array, L.Entry: _entry, L.Number: _number, L.Op: _op,
+    L.Shuffle: _shuffle, L.Below: _below, L.Multiples: _multiples, L.AnyLane: _any_lane, L.Library: _library,
+    L.Load: _load, L.Single: _single, L.Store: _store, L.StoreFirst: _store_first, L.Prefetch: _prefetch, L.When: _when,
+    L.Call: _call, L.Aligned: _aligned, L.Fence: _fence, L.Repeat: _repeat, L.Leave: _leave,
+    L.Test: lambda r, s: r.out(f"{s.to} = icmp {s.relation} i64 {s.a}, {s.b}"),
+    L.Both: lambda r, s: r.out(f"{s.to} = and i1 {s.a}, {s.b}"),
+    L.Choose: lambda r, s: r.out(f"{s.to} = select i1 {s.condition}, i64 {s.a}, i64 {s.b}"),
+    L.At: lambda r, s: r.out(f"{s.to} = getelementptr {s.element}, ptr {s.pointer}, i64 {s.offset}"),
+    L.Note: lambda r, s: r.out(f"store {s.kind} {s.value}, ptr {s.pointer}"),
+    L.Cast: lambda r, s: r.out(f"{s.to} = {s.op} {vector(s.source, s.lanes)} {s.a} to {vector(s.dtype, s.lanes)}"),
+    L.Spread: lambda r, s: _spread_as(r, s.to, vector(s.dtype, s.lanes), ELEMENT[s.dtype], s.lanes, s.scalar),
+    L.First: lambda r, s: r.out(f"{s.to} = extractelement {vector(s.dtype, s.lanes)} {s.a}, i64 0"),
+    L.Variable: lambda r, s: r.allocations.append(f"  {s.to} = alloca {vector(s.dtype, s.lanes)}, align 64"),
+    L.Get: lambda r, s: r.out(f"{s.to} = load {vector(s.dtype, s.lanes)}, ptr {s.variable}"),
+    L.Set: lambda r, s: r.out(f"store {vector(s.dtype, s.lanes)} {s.value}, ptr {s.variable}"),
+    L.For: lambda r, s: _loop(r, s.to, s.start, s.stop, s.step, lambda i: r.statements(s.body)),
+    L.Apart: lambda r, s: r.out(f"{s.to} = icmp ne ptr {s.a}, {s.b}"),
 }  # fmt: skip
 
 

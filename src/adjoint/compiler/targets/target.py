@@ -61,10 +61,6 @@ class Tuning(NamedTuple):
     # Matrix products: a tile's rows by its number of vectors: sums, one row of B, and one element of A must have registers
     heights: tuple[tuple[int, int], ...] = ((2, 6), (1, 10))
     twice: int = 16  # of so many rows one may be computed twice, to spare a kernel of another height
-    written_out: int = 1 << 13  # multiplications of a matrix in a batch up to which its tiles stand in the code
-    # written_rows: matrices of one row each from which they do, and multiplications of one up to which fewer do
-    written_rows: int = 64
-    written_row: int = 1 << 6
     fetched_ahead: int = 8  # rows, while others are packed
     # Sums of so many products are added up one after the other, longer ones in blocks of it: so their rounding errors don't
     # grow with k, and what is read of a block stays in the cache.
@@ -167,9 +163,8 @@ def target() -> Target:
     found = _found.get(bits)
     if found is None:
         arm = llvm.triple().startswith(("aarch64", "arm64"))
-        wide, half = (
-            ("zen", "zen2") if llvm.has_feature("sse4a") else ("avx512", "avx2")
-        )  # which no other processors have
+        amd = llvm.has_feature("sse4a")  # which no other processors have
+        wide, half = ("zen", "zen2") if amd else ("avx512", "avx2")
         name = "neon" if arm else {512: wide, 256: half, 128: "sse"}[bits]
         tuning = TUNING[name]
         for changes in _changes:

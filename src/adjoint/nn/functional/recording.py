@@ -9,9 +9,10 @@ from adjoint.graph import NARROW, Node
 from adjoint.primitives.core import in_float32, is_narrow
 from adjoint.tensors import Tensor
 from adjoint.tensors.conversion import as_node
-from adjoint.tensors.located import MISTAKES, enter_scope, explained, leave_scope, recorded_as_before
+from adjoint.tensors.located import MISTAKES, enter_scope, explained, leave_scope
 from adjoint.tensors.named import wrap
 from adjoint.tensors.pending import count_pending
+from adjoint.tensors.repeating import recorded_as_before
 
 __all__ = ["node_of", "optional", "recorded", "scope", "tensor_of"]
 
@@ -38,7 +39,7 @@ def recorded(name: str, function: Callable[..., Node], *args: Any) -> Tensor:
     """The tensor of a function of nodes, called inside a scope of this name."""
     known = recorded_as_before(name, function, args, 3)
     if known is not None:
-        return tensor_of(known)
+        return wrap(known)
     token = enter_scope(name, 1)
     try:
         node = in_float32(function, args) if NARROW and is_narrow(args) else function(*args)

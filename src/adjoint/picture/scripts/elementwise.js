@@ -104,12 +104,17 @@ const UNARY = {
   isfinite: Number.isFinite, isinf: (x) => x === Infinity || x === -Infinity, isnan: (x) => x !== x,
 };
 
+function huber(x, limit) {
+  const near = smaller(larger(x, -limit), limit);
+  return near * (x - near / 2);
+}
+
 // Zero times infinity in a chain rule is zero: `scale` and `safe_divide` are the two products of a chain rule.
 const BINARY = {
   add: (a, b) => a + b, subtract: (a, b) => a - b, multiply: (a, b) => a * b, divide: (a, b) => a / b,
   scale: (a, b) => (a === 0 || b === 0 ? 0 : a * b), safe_divide: (u, b) => (u === 0 ? 0 : u / b),
   remainder, floor_divide: floorDivide, power, atan2: Math.atan2, hypot: (a, b) => Math.hypot(a, b), logaddexp,
-  maximum: larger, minimum: smaller, copysign: (a, b) => (isNegative(b) ? -Math.abs(a) : Math.abs(a)),
+  maximum: larger, minimum: smaller, huber, copysign: (a, b) => (isNegative(b) ? -Math.abs(a) : Math.abs(a)),
   equal: (a, b) => a === b, not_equal: (a, b) => a !== b, less: (a, b) => a < b, less_equal: (a, b) => a <= b,
   greater: (a, b) => a > b, greater_equal: (a, b) => a >= b, logical_and: (a, b) => a !== 0 && b !== 0,
   logical_or: (a, b) => a !== 0 || b !== 0, logical_xor: (a, b) => (a !== 0) !== (b !== 0),

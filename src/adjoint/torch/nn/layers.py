@@ -6,50 +6,38 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint.composites import normalization, products
-from adjoint.graph import Mode, Scope, get_mode
-from adjoint.tensors.located import scope_for
 from adjoint.tensors.named import new
-from adjoint.tensors.pending import count_pending
+from adjoint.tensors.repeating import recorded_as_before
 from adjoint.tracing import active
 
 from .._tensor import Core, Tensor
 
 __all__ = ["SINGLE", "called_at_once"]
 
-Single = Callable[
-    [dict[str, Any], Any, Mode], Any
-]  # of a layer's attributes, its input and the mode; two frames below the call
+Single = Callable[[dict[str, Any], Any], Any]  # of a layer's attributes and its input; two frames below the call
 
-FRAMES = 4  # from `scope_for` to who called the layer
+FRAMES = 5  # from `scope_for` to who called the layer
 
 
-def _affine(state: dict[str, Any], x: Any, outer: Mode) -> Any:
+def _affine(state: dict[str, Any], x: Any) -> Any:
     weight, bias = state["weight"], state["bias"]
     node, by = x.node, weight.node
     shape = node.type.shape
     if node.type.dtype is not by.type.dtype or not shape or shape[-1] != state["in_features"]:
         return None
-    found = products.linear.ready((node, by, None if bias is None else bias.node), outer.grad)  # type: ignore[attr-defined]
-    if found is None:
-        return None
-    recipe, nodes = found
-    return recipe.record(nodes, scope_for(outer, "Linear", FRAMES), 0)
+    return recorded_as_before("Linear", products.linear, (node, by, None if bias is None else bias.node), FRAMES)
 
 
-def _normalized(state: dict[str, Any], x: Any, outer: Mode) -> Any:
+def _normalized(state: dict[str, Any], x: Any) -> Any:
     weight, bias = state["weight"], state["bias"]
     node, by = x.node, None if weight is None else weight.node
     if by is not None and node.type.dtype is not by.type.dtype:
         return None
     given = (node, state["normalized_shape"], by, None if bias is None else bias.node, state["eps"])
-    found = normalization.layer_norm.ready(given, outer.grad)  # type: ignore[attr-defined]
-    if found is None:
-        return None
-    recipe, nodes = found
-    return recipe.record(nodes, Scope("layer_norm", None, 0, scope_for(outer, "LayerNorm", FRAMES), False), 0)
+    return recorded_as_before("LayerNorm", normalization.layer_norm, given, FRAMES, "layer_norm")
 
 
-def _dropped(state: dict[str, Any], x: Any, outer: Mode) -> Any:
+def _dropped(state: dict[str, Any], x: Any) -> Any:
     if state["training"] or not isinstance(x, Tensor) or active() is not None or not 0 <= state["p"] <= 1:
         return None
     return x
@@ -70,13 +58,11 @@ def called_at_once(layer: Any, forward: Any, single: Single, x: Any) -> Any:
     if type(layer).forward is not forward or "forward" in state or not isinstance(x, Core):
         return None
     try:
-        found = single(state, x, get_mode())
+        found = single(state, x)
     except KeyError:  # a weight that is computed from others
         return None
     if found is None or found is x:
         return found
-    if not found.tracked:
-        count_pending(found)
     tensor = new(Tensor)
     tensor.node = found
     return tensor

@@ -15,7 +15,7 @@ from adjoint.graph import NARROW, Located, Mode, Node, Scope, get_mode
 from adjoint.primitives.core import FULL
 from adjoint.tensors.located import scope_for
 from adjoint.tensors.named import new
-from adjoint.tensors.pending import count_pending
+from adjoint.tensors.repeating import recorded_by
 from adjoint.tracing import active
 
 from .._tensor import Core, Tensor
@@ -80,11 +80,8 @@ def replayed(name: str, f: Any, args: tuple[Any, ...], keywords: dict[str, Any],
         elif recipe is MET and type(result) is Tensor and len(set(nodes)) == len(nodes):
             _recipes[key] = _noted(name, result.node, nodes, outer) or WITHOUT
         return result
-    node = recipe.record(nodes, scope_for(outer, name, 3), 0)  # type: ignore[union-attr]
-    if not node.tracked:
-        count_pending(node)
     tensor = new(Tensor)
-    tensor.node = node
+    tensor.node = recorded_by(recipe, nodes, scope_for(outer, name, 3))  # type: ignore[arg-type]
     return tensor
 
 

@@ -1,17 +1,18 @@
-"""Read the LLVM text that clang makes of `pool.c` and print what the package keeps: the functions alone, under the names that
-`adjoint.runtime.code` wants, without what names one processor, one version of clang or its guesses. `make pool` calls it."""
+"""Read the LLVM text that clang makes of a file in C, whose name is given, and print what the package keeps: the functions alone,
+under the names that `adjoint.runtime.code` wants, without what names one processor, one version of clang or its guesses.
+`make native` calls it."""
 
 import hashlib
 import re
 import sys
 from pathlib import Path
 
-SOURCE = Path(__file__).parent.parent / "src/adjoint/runtime/pool.c"
 DROPPED = (
     r"captures\([a-z0-9_: ]*\)", r"noalias(?= noundef)", r"\bnoundef\b", r"\bnonnull\b", r"\breadonly\b", r"\bwriteonly\b",
-    r"\bdso_local\b", r"\blocal_unnamed_addr\b", r"\btail\b", r"(?<=inbounds) nuw", r"#\d+", r", ![\w.]+ !\d+",
-    r";.*$",
+    r"\bdso_local\b", r"\b(local_)?unnamed_addr\b", r"\btail\b", r"\brange\([^)]*\)", r"(?<=inbounds) nuw", r"#\d+",
+    r", ![\w.]+ !\d+", r";.*$",
 )  # fmt: skip
+HINTS = "@llvm.lifetime."
 
 
 def kept(text: str) -> str:
@@ -19,7 +20,7 @@ def kept(text: str) -> str:
     found, inside = [], False
     for line in text.splitlines():
         inside = inside or line.startswith("define")
-        if inside:
+        if inside and HINTS not in line:
             for pattern in DROPPED:
                 line = re.sub(pattern, "", line)
             line = re.sub(r"@(\w+)\(", lambda name: f"@{'' if name[1] == 'relax' else '$'}{name[1]}(", line)
@@ -32,5 +33,6 @@ def kept(text: str) -> str:
 
 
 if __name__ == "__main__":
-    digest = hashlib.sha256(SOURCE.read_bytes()).hexdigest()
-    sys.stdout.write(f"; Made from pool.c by `make pool`; its SHA-256 is {digest}\n{kept(sys.stdin.read())}")
+    source = Path(sys.argv[1])
+    digest = hashlib.sha256(source.read_bytes()).hexdigest()
+    sys.stdout.write(f"; Made from {source.name} by `make native`; its SHA-256 is {digest}\n{kept(sys.stdin.read())}")

@@ -1,0 +1,254 @@
+/* What programs spend their time with that record a graph in each step: nodes are made, and is it the graph that was met before?
+   `recording.py` says where everything is; Python calls these as functions of its own.
+
+   `make native` compiles this file to `recording.ll`, the LLVM text that the package loads: at run time there is no C compiler.
+   Of Python's objects only what `recording.py` has found the places of is read here; all else is done by Python's functions. */
+
+#include <stdint.h>
+
+typedef struct object object;
+typedef int64_t word;
+
+enum { CONTENTS = 32, SIZE = 16, ITEMS = 24 }; /* in objects, bytes from their beginning: of `bytes`, of tuples and lists, of tuples */
+enum { EQUAL = 2 };                            /* Python's `==` */
+
+/* Python's functions and objects, and the places of fields: of any object's class and of a node's. */
+struct python {
+    object *(*list)(word);
+    int (*put)(object *, word, object *);
+    object *(*tuple)(word);
+    int (*fill)(object *, word, object *);
+    int (*compare)(object *, object *, int);
+    double (*number)(object *);
+    void (*count)(object *);
+    void (*drop)(object *);
+    object *(*allocate)(object *, word);
+    object *(*set)(object *);
+    int (*has)(object *, object *);
+    int (*add)(object *, object *);
+    int (*append)(object *, object *);
+    object *(*call)(object *, object *const *, uint64_t, object *);
+    object *none, *yes, *floating, *zero, *otherwise;
+    word kind, op, inputs, attributes, type, tracked, value, site, offset, place;
+};
+
+/* This number is replaced by the address of the above where the code is put into memory. */
+static inline const struct python *python(void) {
+    const struct python *volatile found = (const struct python *)0x5ADC0DE15ADC0DE2;
+    return found;
+}
+
+const void *filled(void) { return python(); }
+
+/* What a node is. Of what is null nothing is asked. */
+enum { PENDING, HELD };            /* has no value, has one */
+enum { ANY, NONE, SOME, SAME, LITERAL, FREE };
+struct node {
+    object *op, *type, *tracked, *attributes, *class; /* the class of a number */
+    word state;
+    word asked;                    /* of attributes; ANY: nothing. A number is the LITERAL that it was, or any that isn't one */
+    word inputs;                   /* how many; -1: any */
+    word leaf, pulled, given;      /* whether it is among the leaves, the pullbacks; whether its attributes are given back */
+};
+
+struct graph {
+    const struct python *python;
+    const char *nodes;
+    const word *edges;             /* the numbers of all inputs, in the order of the nodes */
+    word count, roots, leaves, numbers, pullbacks, given;
+    word places;                   /* a power of two, more than nodes */
+};
+
+static inline object *field(object *x, word place) { return *(object **)((char *)x + place); }
+
+static inline word size(object *x) { return *(word *)((char *)x + SIZE); }
+
+static inline const struct node *said(const struct graph *g, word i) {
+    return (const struct node *)(g->nodes + i * (word)sizeof(struct node));
+}
+
+/* Whether all nodes are different ones. */
+static inline int are_different(object **nodes, const struct graph *g) {
+    object *seen[g->places];
+    for (word i = 0; i < g->places; i++) seen[i] = 0;
+    for (word i = 0; i < g->count; i++) {
+        word at = (word)((((uint64_t)nodes[i] >> 4) * 0x9E3779B97F4A7C15u) >> 32) & (g->places - 1);
+        for (; seen[at]; at = (at + 1) & (g->places - 1))
+            if (seen[at] == nodes[i]) return 0;
+        seen[at] = nodes[i];
+    }
+    return 1;
+}
+
+/* Whether attributes are what is asked; negative where Python raises. */
+static inline int has_attributes(const struct python *p, const struct node *e, object *found) {
+    if (e->asked == ANY) return 1;
+    if (e->asked == NONE || e->asked == SOME) return (found == p->none) == (e->asked == NONE);
+    if (e->class && (!found || field(found, p->kind) != e->class)) return 0;
+    if (e->asked == FREE || e->class == p->floating) { /* numbers, of which 0, 1, -1 and 2 may be part of the structure */
+        double number = p->number(found);
+        if (e->asked == FREE) return (number != 0 || 1 / number < 0) && number != 1 && number != -1 && number != 2;
+        return p->number(e->attributes) == number && (number != 0 || 1 / number > 0);
+    }
+    if (found == e->attributes) return 1;
+    return found && found != p->none ? p->compare(found, e->attributes, EQUAL) : 0;
+}
+
+/* How many of a graph's nodes are what they were: all, none, or negative where Python raises. Those in `nodes` are counted. */
+static inline word read(const struct graph *g, object **nodes, word *met) {
+    const struct python *p = g->python;
+    const word *edge = g->edges;
+    for (word i = 0; i < g->count; i++) {
+        const struct node *e = said(g, i);
+        object *x = nodes[i], *value = field(x, p->value);
+        if (!value || (value == p->none) != (e->state == PENDING)) return 0;
+        if ((e->op && field(x, p->op) != e->op) || (e->type && field(x, p->type) != e->type)) return 0;
+        if (e->tracked && field(x, p->tracked) != e->tracked) return 0;
+        int fits = has_attributes(p, e, field(x, p->attributes));
+        if (fits <= 0) return fits;
+        if (e->inputs < 0) continue;
+        object *inputs = field(x, p->inputs);
+        if (!inputs || size(inputs) != e->inputs) return 0;
+        for (word k = 0; k < e->inputs; k++) {
+            object *y = field(inputs, ITEMS + 8 * k);
+            word j = *edge++;
+            if (j < *met) {
+                if (nodes[j] != y) return 0;
+            } else {
+                p->count(y);
+                nodes[(*met)++] = y;
+            }
+        }
+    }
+    return are_different(nodes, g);
+}
+
+/* A list of those nodes of which `part`, a place in what is said of them, isn't 0. */
+static inline object *those(const struct graph *g, object **nodes, word count, word part) {
+    const struct python *p = g->python;
+    object *found = p->list(count);
+    for (word i = 0, k = 0; found && k < count; i++) {
+        if (part >= 0 && !*(const word *)((const char *)said(g, i) + part)) continue;
+        p->count(nodes[i]);
+        p->put(found, k++, nodes[i]);
+    }
+    return found;
+}
+
+/* The attributes that are given back; or the free numbers, as pairs (number, node). */
+static inline object *attributes(const struct graph *g, object **nodes, word count, int numbers) {
+    const struct python *p = g->python;
+    object *found = p->list(count);
+    for (word i = 0, k = 0; found && k < count; i++) {
+        if (numbers ? said(g, i)->asked != FREE : !said(g, i)->given) continue;
+        object *value = field(nodes[i], p->attributes), *item = value;
+        if (numbers) {
+            item = p->tuple(2);
+            if (!item) {
+                p->drop(found);
+                return 0;
+            }
+            p->count(nodes[i]);
+            p->fill(item, 1, nodes[i]);
+        }
+        p->count(value);
+        if (numbers) p->fill(item, 0, value);
+        p->put(found, k++, item);
+    }
+    return found;
+}
+
+#define PART(name) ((word) __builtin_offsetof(struct node, name))
+
+/* The nodes below a list of them, the roots of a graph, if all are what they were: a tuple of all in order, the leaves, the free
+   numbers, the pullbacks, and attributes of which a part is to be compared. Else None. */
+object *match(object *self, object *roots) {
+    const struct graph *g = (const struct graph *)((char *)self + CONTENTS);
+    const struct python *p = g->python;
+    object *nodes[g->count], *result = 0;
+    word met = 0;
+    if (size(roots) != g->roots) {
+        p->count(p->none);
+        return p->none;
+    }
+    for (object **items = (object **)field(roots, ITEMS); met < g->roots; met++) {
+        nodes[met] = items[met];
+        p->count(nodes[met]);
+    }
+    word fits = read(g, nodes, &met);
+    if (!fits) {
+        p->count(p->none);
+        result = p->none;
+    } else if (fits > 0 && (result = p->tuple(5))) {
+        object *parts[5] = {those(g, nodes, g->count, -1), those(g, nodes, g->leaves, PART(leaf)),
+                            attributes(g, nodes, g->numbers, 1), those(g, nodes, g->pullbacks, PART(pulled)),
+                            attributes(g, nodes, g->given, 0)};
+        int whole = 1;
+        for (word k = 0; k < 5; k++) {
+            whole = whole && parts[k];
+            if (parts[k]) p->fill(result, k, parts[k]);
+        }
+        if (!whole) {
+            p->drop(result);
+            result = 0;
+        }
+    }
+    while (met > 0) p->drop(nodes[--met]);
+    return result;
+}
+
+struct walk {
+    const struct python *python;
+    object *last;                  /* an operation beyond which the walk doesn't go */
+    word count;
+    object *ops[];
+};
+
+/* Those nodes of some operations that one depends on by tracked ones, itself among them, nearest first: a list. */
+object *below(object *self, object *root) {
+    const struct walk *w = (const struct walk *)((char *)self + CONTENTS);
+    const struct python *p = w->python;
+    object *found = p->list(0), *order = p->list(0), *seen = p->set(0);
+    int failed = !found || !order || !seen || p->add(seen, root) < 0 || p->append(order, root) < 0;
+    for (word i = 0; !failed && i < size(order); i++) {
+        object *node = ((object **)field(order, ITEMS))[i], *op = field(node, p->op), *inputs = field(node, p->inputs);
+        for (word k = 0; k < w->count && !failed; k++)
+            if (w->ops[k] == op) failed = p->append(found, node) < 0;
+        for (word k = 0; op != w->last && !failed && k < size(inputs); k++) {
+            object *x = field(inputs, ITEMS + 8 * k);
+            if (field(x, p->tracked) != p->yes) continue;
+            int has = p->has(seen, x);
+            failed = has < 0 || (!has && (p->add(seen, x) < 0 || p->append(order, x) < 0));
+        }
+    }
+    if (order) p->drop(order);
+    if (seen) p->drop(seen);
+    if (failed && found) p->drop(found);
+    return failed ? 0 : found;
+}
+
+static inline void set(object *x, word place, object *value) { *(object **)((char *)x + place) = value; }
+
+/* A node, as its class is called: op, inputs, attributes, type, site, offset, tracked, and maybe a value. Calls of another form are
+   left to a function of Python's. */
+object *make(object *class, object *const *given, uint64_t count, object *names) {
+    const struct python *p = python();
+    uint64_t positional = count & ~((uint64_t)1 << 63);
+    if (names || (positional != 7 && positional != 8)) return p->call(p->otherwise, given, count, names);
+    object *made = p->allocate(class, 0);
+    if (!made) return 0;
+    object *value = positional == 8 ? given[7] : p->none;
+    for (uint64_t i = 0; i < 7; i++) p->count(given[i]);
+    p->count(value);
+    p->count(p->zero);
+    set(made, p->op, given[0]);
+    set(made, p->inputs, given[1]);
+    set(made, p->attributes, given[2]);
+    set(made, p->type, given[3]);
+    set(made, p->site, given[4]);
+    set(made, p->offset, given[5]);
+    set(made, p->tracked, given[6]);
+    set(made, p->value, value);
+    set(made, p->place, p->zero);
+    return made;
+}

@@ -1,0 +1,158 @@
+"""Native code that makes Python's objects and looks at them: nodes, and whether a graph is one that was met before (see
+`plan.recognised`).
+
+It is `recording.c`, of which `recording.ll` is LLVM's text. It is there once it is in the cache or LLVM is loaded anyway; without
+it, and where Python's objects aren't as it has them, functions of Python's do the same.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from adjoint.graph import SEARCHES, Node, Search
+from adjoint.runtime import code, entries, llvm
+from adjoint.runtime.memory import LAYOUT
+
+if TYPE_CHECKING:
+    from adjoint.plan.recognised import Expected
+
+__all__ = ["ASKED", "matcher"]
+
+# What is asked of a node's attributes, in the order in which `recording.c` numbers it (see `Expected`).
+ASKED = ("any", "none", "some", "same", "literal", "free")
+CONTENTS, SIZE, ITEMS = 32, 16, 24  # where `recording.c` looks in objects
+FIELDS = ("op", "inputs", "attributes", "type", "tracked", "value", "site", "offset", "number")
+FUNCTIONS = ("PyList_New", "PyList_SetItem", "PyTuple_New", "PyTuple_SetItem", "PyObject_RichCompareBool", "PyFloat_AsDouble",
+             "Py_IncRef", "Py_DecRef", "PyType_GenericAlloc", "PySet_New", "PySet_Contains", "PySet_Add", "PyList_Append",
+             "PyObject_Vectorcall")  # fmt: skip
+CALLED_AT = 56  # where a class's class says at which place its classes have what is called
+OPEN = 0x5ADC0DE15ADC0DE2  # the number in `recording.c` that becomes an address
+ZERO = 0  # the number of a node without a place
+WIDTH = 11  # numbers that say what a node is
+
+
+@functools.cache
+def _places() -> tuple[int, ...] | None:
+    """Where Python's objects have what native code reads: their class, then a node's fields; None where that isn't so."""
+    if LAYOUT is None or (LAYOUT.type, LAYOUT.contents, LAYOUT.items) != (8, CONTENTS, ITEMS):
+        return None
+    at = ctypes.c_void_p.from_address
+    samples = ((1, 2), [1, 2, 3], (), [None] * 5)
+    sizes = [ctypes.c_ssize_t.from_address(id(x) + SIZE).value for x in samples]
+    listed = [object(), object()]
+    items = at(id(listed) + ITEMS).value or 0
+    if sizes != [len(x) for x in samples] or [at(items).value, at(items + 8).value] != [id(x) for x in listed]:
+        return None
+    fields = {name: object() for name in FIELDS}
+    node = Node.__new__(Node)
+    for name, value in fields.items():
+        setattr(node, name, value)
+    words = {at(id(node) + k).value: k for k in range(16, Node.__basicsize__, 8)}
+    places = [words.get(id(fields[name])) for name in FIELDS]
+    return None if None in places else (LAYOUT.type, *[place for place in places if place is not None])
+
+
+@functools.cache
+def _python() -> Any:
+    """What native code is told of Python, in memory that stays."""
+    places = _places()
+    if places is None:
+        return None
+    numbers = [*map(entries.function_of_c, FUNCTIONS), id(None), id(True), id(float), id(ZERO), id(_made), *places]
+    return (ctypes.c_int64 * len(numbers))(*numbers)
+
+
+def _made(*arguments: Any, **keywords: Any) -> Node:
+    """A node, made as Python makes objects."""
+    node = Node.__new__(Node)
+    Node.__init__(node, *arguments, **keywords)
+    return node
+
+
+@functools.cache
+def _source() -> code.Source:
+    text = Path(__file__).with_suffix(".ll").read_text("utf-8")
+    return code.Source(text, frozenset(), ("match", "make", "below", "filled"), (OPEN, ctypes.addressof(_python())))
+
+
+_loaded: list[code.Code] = []
+_looked = [False]  # whether it isn't in the cache
+
+
+def _code(compiling: bool) -> list[code.Code]:
+    """The machine code, if it can be had without loading LLVM, or with `compiling`."""
+    if _loaded or (_looked[0] and not compiling and not llvm.is_loaded()):
+        return _loaded
+    _looked[0] = True
+    compiling = llvm.is_loaded() or (compiling and llvm.binding() is not None)
+    _loaded[:] = code.load([_source()]) if compiling else code.find(_source())
+    if _loaded:
+        addresses = _loaded[0].addresses
+        _install(addresses["make"], addresses["filled"])
+        for search in SEARCHES:
+            _improve(search, addresses["below"])
+    return _loaded
+
+
+def _improve(search: Search, below: int) -> None:
+    """Let native code search from now on."""
+    ops = [id(op) for op in search.ops]
+    function = entries.made("below", below, [ctypes.addressof(_python()), id(search.last), len(ops), *ops], True)
+    search.below = function or search.below
+
+
+def _install(make: int, filled: int) -> None:
+    """Let native code make nodes from now on: what Python calls first where a class is called, a field of the class. Only what is
+    as it is known to be is changed, and changed back if what is made isn't right."""
+    place = ctypes.c_ssize_t.from_address(id(type) + CALLED_AT).value
+    size: Any = type.__basicsize__
+    if not 0 < place <= size - 8 or ctypes.CFUNCTYPE(ctypes.c_void_p)(filled)() != ctypes.addressof(_python()):
+        return
+    called, *others = [ctypes.c_void_p.from_address(id(x) + place) for x in (Node, list, tuple, dict, type)]
+    if called.value is not None or not all([other.value for other in others]):  # those in C have something there
+        return
+    called.value = make
+    if not _is_right():
+        called.value = None
+    kept = (_loaded[0], _python(), _made)  # also while the interpreter ends, when finalizers may make nodes
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
+
+
+def _is_right() -> bool:
+    given = [object() for _ in range(8)]
+    call: Any = Node
+    made = [call(*given[:7]), call(*given), call(*given[:7], value=given[7])]
+    expected = [[*given[:7], None, 0], [*given, 0], [*given, 0]]
+    names = ("op", "inputs", "attributes", "type", "site", "offset", "tracked", "value", "number")
+    found = [[getattr(x, name) for name in names] for x in made]
+    return found == expected and {type(x) for x in made} == {Node}
+
+
+def matcher(
+    nodes: Sequence[Expected], roots: int, compiling: bool = False
+) -> tuple[Callable[[list[Node]], Any], Any] | None:
+    """A function of a graph's roots: its nodes in order, leaves, free numbers, pullbacks and the attributes that are given back,
+    each as a list, if the nodes are what is expected, else None; and what has to stay while it is called. None where there is no
+    native code for it. With `compiling`, LLVM may be loaded for that."""
+    python = _python()
+    found = [] if python is None else _code(compiling)
+    if not found or any([e.asked == "free" and e.number is not float for e in nodes]):
+        return None
+    table, edges = (ctypes.c_int64 * (WIDTH * len(nodes)))(), [k for e in nodes for k in e.edges or ()]
+    for i, e in enumerate(nodes):
+        objects = [0 if x is None else id(x) for x in (e.op, e.type, e.tracked, e.attributes, e.number)]
+        inputs = -1 if e.edges is None else len(e.edges)
+        said = (e.held, ASKED.index(e.asked), inputs, e.leaf, e.pulled, e.given)
+        table[WIDTH * i : WIDTH * (i + 1)] = [*objects, *said]
+    numbered = (ctypes.c_int64 * len(edges))(*edges)
+    counts = [len(nodes), roots]
+    counts += [
+        sum(column) for column in zip(*[(e.leaf, e.asked == "free", e.pulled, e.given) for e in nodes], strict=True)
+    ]
+    numbers = [*map(ctypes.addressof, (python, table, numbered)), *counts, 2 << len(nodes).bit_length()]
+    function = entries.made("match", found[0].addresses["match"], numbers, True)
+    return None if function is None else (function, (nodes, table, numbered, found))
