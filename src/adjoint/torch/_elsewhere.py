@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from adjoint import tracing
+from adjoint.tensors.hooks import HookHandle
 from adjoint.tensors.located import at_user
 
 from ._settings import SETTINGS, Namespace, never, nothing
@@ -40,6 +41,7 @@ ABSENT: dict[str, tuple[str, str]] = {
     "hub": ("load help list download_url_to_file load_state_dict_from_url", "load a file of weights by torch.load"),
     "nested": ("nested_tensor as_nested_tensor", "pad by nn.utils.rnn.pad_sequence, and mask"),
     "multiprocessing": ("spawn Process Pool Queue SimpleQueue Manager start_processes", PROCESSES),
+    "distributed.nn": ("all_reduce all_gather all_to_all reduce reduce_scatter gather scatter broadcast", PROCESSES),
     "autograd.graph": ("saved_tensors_hooks register_multi_grad_hook GradientEdge get_gradient_edge Node", KEPT),
     "library": ("custom_op Library define impl register_fake triton_op wrap_triton", RULES),
     "nn.attention.flex_attention": ("flex_attention create_block_mask create_mask BlockMask", MASKED),
@@ -164,7 +166,9 @@ def _parts() -> dict[str, Any]:
         **{place: part for place, part in made.items() if "." not in place},
         "ao": Namespace("torch.ao", quantization=made["ao.quantization"]),
         "autograd.profiler": made["autograd.profiler"], "autograd.graph": made["autograd.graph"],
-        "utils.benchmark": made["utils.benchmark"], "utils.bottleneck": made["utils.bottleneck"],
+        "utils.hooks": Namespace("torch.utils.hooks", RemovableHandle=HookHandle),
+        "utils.benchmark": made["utils.benchmark"], "distributed.nn": made["distributed.nn"],
+        "utils.bottleneck": made["utils.bottleneck"],
         "nn.attention": Namespace("torch.nn.attention", sdpa_kernel=sdpa_kernel, SDPBackend=SDPBackend, flex_attention=flex),
         "compiler": Namespace("torch.compiler", **compiler), "_dynamo": Namespace("torch._dynamo", **dynamo),
         "set_float32_matmul_precision": _Precision.give,

@@ -1,0 +1,82 @@
+"""What libraries written for PyTorch import besides its public names."""
+
+from collections import OrderedDict, defaultdict, deque, namedtuple
+
+import pytest
+from adjoint.torch.utils.hooks import RemovableHandle
+
+import adjoint.torch as torch
+from adjoint.torch.distributed import nn
+from adjoint.torch.distributions import utils
+from adjoint.torch.utils import _pytree as pytree
+
+Pair = namedtuple("Pair", "a b")
+
+
+def test_trees_are_taken_apart_and_put_together():
+    layer = torch.nn.Linear(1, 1)
+    tree = [
+        1,
+        (2, {"b": 3, "a": layer}),
+        Pair(None, OrderedDict(x=4)),
+        deque([5], maxlen=2),
+        defaultdict(list, y=[6]),
+        torch.Size([7]),
+    ]
+    leaves, spec = pytree.tree_flatten(tree)
+    assert leaves == [1, 2, 3, layer, None, 4, 5, 6, torch.Size([7])] and spec.num_leaves == 9
+    again = pytree.tree_unflatten(leaves, spec)
+    assert again == tree and again[3].maxlen == 2 and again[4].default_factory is list and type(again[2]) is Pair
+    assert pytree.tree_structure(again) == spec != pytree.tree_structure(tree[1:])
+    assert pytree.tree_map(lambda a, b: a + b, {"x": (1, 2)}, {"x": (10, 20)}) == {"x": (11, 22)}
+    assert pytree.tree_map_only(int, lambda v: -v, [1, 2.0, (3,)]) == [-1, 2.0, (-3,)]
+    assert pytree.tree_leaves([(1, 2), 3], is_leaf=lambda x: isinstance(x, tuple)) == [(1, 2), 3]
+    assert pytree.tree_all(bool, [1, [2]]) and not pytree.tree_any(bool, [0, [0]])
+    with pytest.raises(ValueError, match="different shapes"):
+        pytree.tree_map(max, [1], (1,))
+    with pytest.raises(ValueError, match="1 leaves for a tree of 9"):
+        pytree.tree_unflatten([1], spec)
+    with pytest.raises(AttributeError, match=r"tree_map"):
+        pytree.tree_mapp
+
+
+def test_a_distribution_of_ones_own():
+    class Shifted(torch.distributions.Distribution):
+        arg_constraints = {}
+        calls = 0
+
+        def __init__(self, loc, probs):
+            self.loc, self.probs = utils.broadcast_all(loc, probs)
+            super().__init__(self.loc.shape, validate_args=False)
+
+        @utils.lazy_property
+        def logits(self):
+            """Its logits."""
+            Shifted.calls += 1
+            return utils.probs_to_logits(self.probs, is_binary=True)
+
+    p = torch.tensor([0.25, 1.0], requires_grad=True)
+    d = Shifted(2.0, p)
+    with torch.no_grad():
+        found = d.logits
+    assert d.logits is found and Shifted.calls == 1 and Shifted.logits.__doc__ == "Its logits."
+    found[0].backward()
+    assert torch.allclose(p.grad, torch.tensor([1 / (0.25 * 0.75), 0.0]))
+    assert torch.isfinite(found).all() and torch.allclose(utils.logits_to_probs(found, is_binary=True), p, atol=1e-6)
+    classes = torch.tensor([[0.1, 0.9]])
+    assert torch.allclose(utils.logits_to_probs(utils.probs_to_logits(classes)), classes)
+    assert utils._standard_normal((3, 2), torch.float64, "cpu").dtype is torch.float64
+
+
+def test_members_by_a_function():
+    inner = torch.nn.Linear(1, 1, bias=False)
+    net = torch.nn.Sequential(inner, torch.nn.BatchNorm1d(1), torch.nn.Sequential(inner))
+    members = net._named_members(lambda module: module._parameters.items(), prefix="net")
+    assert [name for name, _ in members] == ["net.0.weight", "net.1.weight", "net.1.bias"]
+    assert list(net._named_members(lambda module: module._parameters.items(), recurse=False)) == []
+    assert isinstance(inner.register_forward_hook(lambda *given: None), RemovableHandle)
+
+
+def test_exchanges_of_tensors_that_are_differentiated_say_what_to_do():
+    with pytest.raises(RuntimeError, match="one process"):
+        nn.all_reduce(torch.ones(1))
