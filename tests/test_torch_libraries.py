@@ -1,8 +1,10 @@
 """What libraries written for PyTorch import besides its public names."""
 
 from collections import OrderedDict, defaultdict, deque, namedtuple
+from typing import ClassVar
 
 import pytest
+from adjoint.torch.autograd.function import FunctionCtx
 from adjoint.torch.utils.hooks import RemovableHandle
 
 import adjoint.torch as torch
@@ -42,7 +44,7 @@ def test_trees_are_taken_apart_and_put_together():
 
 def test_a_distribution_of_ones_own():
     class Shifted(torch.distributions.Distribution):
-        arg_constraints = {}
+        arg_constraints: ClassVar = {}
         calls = 0
 
         def __init__(self, loc, probs):
@@ -80,3 +82,40 @@ def test_members_by_a_function():
 def test_exchanges_of_tensors_that_are_differentiated_say_what_to_do():
     with pytest.raises(RuntimeError, match="one process"):
         nn.all_reduce(torch.ones(1))
+
+
+def test_what_layers_of_ones_own_ask_of_weights():
+    assert torch.nn.init._calculate_fan_in_and_fan_out(torch.ones(2, 3, 5, 7)) == (105, 70)
+    assert torch.nn.init._calculate_correct_fan(torch.ones(2, 3), "fan_out") == 2
+    assert torch.nn.init._calculate_correct_fan(torch.ones(2, 3), "FAN_IN") == 3
+    with pytest.raises(ValueError, match="two axes and more"):
+        torch.nn.init._calculate_fan_in_and_fan_out(torch.ones(2))
+    with pytest.raises(ValueError, match="fan_in or fan_out"):
+        torch.nn.init._calculate_correct_fan(torch.ones(2, 2), "in")
+
+
+def test_names_that_hold_of_every_tensor_and_every_function():
+    x = torch.autograd.Variable(torch.ones(2), requires_grad=True)
+    assert (
+        isinstance(x, torch.autograd.Variable)
+        and isinstance(x[0], torch.autograd.Variable)
+        and x.is_leaf
+        and x.requires_grad
+    )
+    assert not isinstance([1.0], torch.autograd.Variable)
+    assert torch.fx.wrap(len) is len and torch.fx.wrap("len") == "len"
+    assert torch.jit.Final[bool] is not None
+    context = []
+
+    class Twice(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            context.append(ctx)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+    Twice.apply(x).sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0] and isinstance(context[0], FunctionCtx)

@@ -164,13 +164,13 @@ def _core_of(cls: Any) -> Any:
         def forward(ctx: Any, *args: Any) -> Any:
             given = as_torch(args)
             if not separate:
-                return cls.forward(_Context(ctx), *given)
+                return cls.forward(FunctionCtx(ctx), *given)
             out = cls.forward(*given)
-            cls.setup_context(_Context(ctx), given, out)
+            cls.setup_context(FunctionCtx(ctx), given, out)
             return out
 
         def backward(ctx: Any, *grads: Any) -> Any:
-            return cls.backward(_Context(ctx), *as_torch(grads))
+            return cls.backward(FunctionCtx(ctx), *as_torch(grads))
 
         _cores[cls] = type(
             cls.__name__, (CoreFunction,), {"forward": staticmethod(forward), "backward": staticmethod(backward)}
@@ -178,7 +178,7 @@ def _core_of(cls: Any) -> Any:
     return _cores[cls]
 
 
-class _Context:
+class FunctionCtx:
     """What a Function's forward leaves for its backward, with tensors of PyTorch's kind."""
 
     def __init__(self, core: Any) -> None:
@@ -206,10 +206,18 @@ class _Context:
         """Zeros stand for cotangents that are missing, whatever is said."""
 
 
-def Variable(data: Any, requires_grad: bool = False, volatile: Any = None) -> Tensor:
-    """A tensor, from before tensors were variables themselves."""
-    found: Tensor = as_torch(data).detach()
-    return found.requires_grad_(requires_grad)
+class _Tensors(type):
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, Core)
+
+
+class Variable(metaclass=_Tensors):
+    """A tensor, from before tensors were variables themselves; each tensor is an instance."""
+
+    def __new__(cls, data: Any, requires_grad: bool = False, volatile: Any = None) -> Any:
+        """The same values, as a leaf."""
+        found: Tensor = as_torch(data).detach()
+        return found.requires_grad_(requires_grad)
 
 
 def once_differentiable(fn: Any) -> Any:
