@@ -94,6 +94,33 @@ def test_what_layers_of_ones_own_ask_of_weights():
         torch.nn.init._calculate_correct_fan(torch.ones(2, 2), "in")
 
 
+def test_a_gradient_that_is_wider_than_its_input_is_summed():
+    class Scaled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, scale, times):
+            ctx.save_for_backward(x, scale)
+            return x * scale * times
+
+        @staticmethod
+        def backward(ctx, g):
+            x, scale = ctx.saved_tensors
+            return g * scale * 2, g * x * 2, None
+
+    x = torch.arange(6.0).reshape(2, 3).requires_grad_()
+    for shape, expected in (((1, 3), [[6.0, 10.0, 14.0]]), ((), 30.0), ((2, 1), [[6.0], [24.0]])):
+        scale = torch.ones(shape, requires_grad=True)
+        Scaled.apply(x, scale, 2).sum().backward()
+        assert scale.grad.tolist() == expected
+
+    class Wrong(Scaled):
+        @staticmethod
+        def backward(ctx, g):
+            return g, g[:, :2], None
+
+    with pytest.raises(RuntimeError, match="shape"):
+        Wrong.apply(x, torch.ones(1, 3, requires_grad=True), 2).sum().backward()
+
+
 def test_names_that_hold_of_every_tensor_and_every_function():
     x = torch.autograd.Variable(torch.ones(2), requires_grad=True)
     assert (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Any
 
 from adjoint.derive import one_cotangent, reverse
@@ -163,6 +164,7 @@ def _core_of(cls: Any) -> Any:
 
         def forward(ctx: Any, *args: Any) -> Any:
             given = as_torch(args)
+            ctx.shapes_of_inputs = [tuple(x.shape) if isinstance(x, Core) else None for x in args]
             if not separate:
                 return cls.forward(FunctionCtx(ctx), *given)
             out = cls.forward(*given)
@@ -170,12 +172,25 @@ def _core_of(cls: Any) -> Any:
             return out
 
         def backward(ctx: Any, *grads: Any) -> Any:
-            return cls.backward(FunctionCtx(ctx), *as_torch(grads))
+            given = cls.backward(FunctionCtx(ctx), *as_torch(grads))
+            several = given if isinstance(given, (tuple, list)) else (given,)
+            return tuple(
+                [_summed_to(g, shape) for g, shape in zip_longest(several, ctx.shapes_of_inputs[: len(several)])]
+            )
 
         _cores[cls] = type(
             cls.__name__, (CoreFunction,), {"forward": staticmethod(forward), "backward": staticmethod(backward)}
         )
     return _cores[cls]
+
+
+def _summed_to(gradient: Any, shape: tuple[int, ...] | None) -> Any:
+    """A gradient summed up over what its input would be broadcast along; as it is where the shapes don't say so."""
+    if shape is None or not isinstance(gradient, Core) or tuple(gradient.shape) == shape:
+        return gradient
+    lengths = gradient.shape[max(gradient.ndim - len(shape), 0) :]
+    fits = len(shape) <= gradient.ndim and all([n in (1, m) for n, m in zip(shape, lengths, strict=True)])
+    return as_torch(gradient).sum_to_size(shape) if fits else gradient
 
 
 class FunctionCtx:
