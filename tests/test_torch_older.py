@@ -199,3 +199,8 @@ def test_a_file_makes_no_object_that_is_more_than_its_attributes(tmp_path):
         save_tensors(tmp_path / "b.pt", tensors, metadata=changed)
         with pytest.raises(RuntimeError, match="neither a dataclass nor a namespace"):
             torch.load(tmp_path / "b.pt")
+
+
+def test_a_histogram_has_a_hundred_bins():
+    found = torch.histogram(torch.arange(200.0))
+    assert found.hist.tolist() == [2.0] * 100 and found.bin_edges[-1].item() == 199.0

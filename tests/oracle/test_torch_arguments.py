@@ -57,7 +57,8 @@ REFUSED = {
             """alias_copy as_strided_copy detach_copy diagonal_copy narrow_copy permute_copy select_copy split_with_sizes_copy
             squeeze_copy t_copy transpose_copy unbind_copy unfold_copy unsqueeze_copy view_copy""".split(), "out"),
     },
-    "Tensor": {"expand": "implicit", "new": "other storage", "stft": "align_to_window"},
+    "Tensor": {"expand": "implicit", "map_": "callable", "map2_": "callable y", "new": "other storage",
+               "stft": "align_to_window"},
     "nn": {"Hardtanh": "min_value max_value"},
     "nn.functional": {"hardshrink": "out", "rrelu_": "generator"},
 }  # fmt: skip

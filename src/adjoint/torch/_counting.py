@@ -110,7 +110,7 @@ def _floating_values(name: str, input: Any) -> Any:
 
 
 @function()
-def histogram(input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False) -> Any:
+def histogram(input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None, density: bool = False) -> Any:
     """How many elements, or which sum of weights, fall between edges: so many equal bins, or edges; and the edges."""
     values = _floating_values("histogram", input).reshape(-1)
     edges = _edges("histogram", values, bins, range)

@@ -8,9 +8,10 @@ import enum
 from collections.abc import Callable, Iterator
 from multiprocessing import cpu_count, get_start_method, set_start_method
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Final
 
 from adjoint import tracing
+from adjoint.tensors.hooks import HookHandle
 from adjoint.tensors.located import at_user
 
 from ._settings import SETTINGS, Namespace, never, nothing
@@ -33,13 +34,14 @@ ABSENT: dict[str, tuple[str, str]] = {
     "utils.benchmark": ("Timer Compare Fuzzer", "timeit times a call; read a value of it, for results are computed then"),
     "utils.bottleneck": ("main", LOOK),
     "jit": ("trace trace_module freeze optimize_for_inference fork wait ScriptModule ScriptFunction", "torch.compile compiles"),
-    "fx": ("symbolic_trace Tracer GraphModule Graph Interpreter Transformer wrap", GRAPH),
+    "fx": ("symbolic_trace Tracer GraphModule Graph Interpreter Transformer", GRAPH),
     "export": ("export save load Dim ExportedProgram", WEIGHTS),
     "quantization": ("quantize_dynamic quantize prepare prepare_qat convert fuse_modules get_default_qconfig", SMALL),
     "ao.quantization": ("quantize_dynamic quantize prepare prepare_qat convert fuse_modules get_default_qconfig", SMALL),
     "hub": ("load help list download_url_to_file load_state_dict_from_url", "load a file of weights by torch.load"),
     "nested": ("nested_tensor as_nested_tensor", "pad by nn.utils.rnn.pad_sequence, and mask"),
     "multiprocessing": ("spawn Process Pool Queue SimpleQueue Manager start_processes", PROCESSES),
+    "distributed.nn": ("all_reduce all_gather all_to_all reduce reduce_scatter gather scatter broadcast", PROCESSES),
     "autograd.graph": ("saved_tensors_hooks register_multi_grad_hook GradientEdge get_gradient_edge Node", KEPT),
     "library": ("custom_op Library define impl register_fake triton_op wrap_triton", RULES),
     "nn.attention.flex_attention": ("flex_attention create_block_mask create_mask BlockMask", MASKED),
@@ -75,6 +77,10 @@ def _names(place: str) -> dict[str, Any]:
 def _same(f: Any = None, *args: Any, **keywords: Any) -> Any:
     """A decorator that gives back what it decorates, with arguments or without."""
     return f if callable(f) else lambda g: g
+
+
+def _same_function(f: Any) -> Any:
+    return f
 
 
 def _is_compiling() -> bool:
@@ -123,6 +129,7 @@ def _parts() -> dict[str, Any]:
         if place != "jit" and place != "nn.attention.flex_attention"
     }
     made["profiler"].__dict__["ProfilerActivity"] = _Choice("ProfilerActivity")
+    made["fx"].__dict__["wrap"] = _same_function  # what a trace wouldn't look into
     for place in ("profiler", "autograd.profiler"):  # a name for what a profile shows, of which there is none
         made[place].__dict__["record_function"] = _anything
     made["multiprocessing"].__dict__.update(
@@ -135,7 +142,7 @@ def _parts() -> dict[str, Any]:
     SETTINGS["jit"].__dict__.update(
         _names("jit"), is_scripting=never, is_tracing=never, annotate=lambda kind, value: value,
         load=_absent("jit.load", "torch.load reads what torch.save wrote"), save=_absent("jit.save", WEIGHTS),
-        interface=_same, script_if_tracing=_same, set_fusion_strategy=nothing, enable_onednn_fusion=nothing, Final=Any,
+        interface=_same, script_if_tracing=_same, set_fusion_strategy=nothing, enable_onednn_fusion=nothing, Final=Final,
     )  # fmt: skip
     amp = {"custom_fwd": _same, "custom_bwd": _same}
     SETTINGS["amp"].__dict__.update(amp, is_autocast_available=lambda device_type: device_type == "cpu")
@@ -164,7 +171,9 @@ def _parts() -> dict[str, Any]:
         **{place: part for place, part in made.items() if "." not in place},
         "ao": Namespace("torch.ao", quantization=made["ao.quantization"]),
         "autograd.profiler": made["autograd.profiler"], "autograd.graph": made["autograd.graph"],
-        "utils.benchmark": made["utils.benchmark"], "utils.bottleneck": made["utils.bottleneck"],
+        "utils.hooks": Namespace("torch.utils.hooks", RemovableHandle=HookHandle),
+        "utils.benchmark": made["utils.benchmark"], "distributed.nn": made["distributed.nn"],
+        "utils.bottleneck": made["utils.bottleneck"],
         "nn.attention": Namespace("torch.nn.attention", sdpa_kernel=sdpa_kernel, SDPBackend=SDPBackend, flex_attention=flex),
         "compiler": Namespace("torch.compiler", **compiler), "_dynamo": Namespace("torch._dynamo", **dynamo),
         "set_float32_matmul_precision": _Precision.give,

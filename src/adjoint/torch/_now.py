@@ -17,7 +17,9 @@ from adjoint.primitives.core import FULL, leaf, ops
 from adjoint.tensors.assignment import mapped
 from adjoint.tensors.pending import force_selection
 
-__all__ = ["FEW", "joined", "known", "part_of", "written_now"]
+from ._aliasing import turned
+
+__all__ = ["FEW", "changed_now", "joined", "known", "part_of", "written_now"]
 
 FEW = 1 << 13  # elements
 
@@ -77,6 +79,45 @@ def written_now(x: Any, index: Any, value: Any) -> bool:
     made[tuple(places)] = given
     x.node = leaf(made, node.type)
     return True
+
+
+EXACT = {  # operators whose result is the same bits whatever computes it
+    "in-place add": np.add, "in-place sub": np.subtract, "in-place mul": np.multiply,
+}  # fmt: skip
+
+
+def changed_now(x: Any, operation: str, other: Any) -> bool:
+    """Change a view that is a part of small data, as `x[i] += 1` does; False where that isn't so, or more than data is asked."""
+    base, at = x._base, getattr(x, "_at", None)
+    if at is None or base._base is not None or turned or x._memory.holder is not None or operation not in EXACT:
+        return False
+    node = base.node
+    array = known(node) if not node.tracked and node.type.size <= FEW and tracing.active() is None else None
+    if array is None or node.type.dtype.kind not in "iuf" or node.type.dtype.narrow or any(type(i) is Node for i in at):
+        return False
+    dtype = array.dtype
+    if isinstance(other, Core):
+        given = known(other.node) if other.node.type.dtype is node.type.dtype and not other.node.tracked else None
+    elif type(other) is int or (type(other) is float and dtype.kind == "f"):
+        given = _of_dtype(other, dtype)
+    else:
+        return False
+    if given is None or given.shape not in ((), x._cached.type.shape):
+        return False
+    made = np.array(array)
+    with np.errstate(all="ignore"):
+        made[at] = EXACT[operation](made[at], given)
+    base._assign(leaf(made, node.type), operation)
+    x._seen = None
+    return True
+
+
+def _of_dtype(number: Any, dtype: Any) -> Any:
+    """A number as an array of a dtype; None for one that doesn't fit."""
+    try:
+        return np.asarray(number, dtype)
+    except OverflowError:
+        return None
 
 
 def known(node: Node) -> Any:

@@ -25,6 +25,7 @@ from adjoint.unknown import Unknown
 
 from ._errors import as_pytorchs
 from ._names import FUNCTIONS, METHODS, make_in_place, recorded_at_user
+from ._now import changed_now
 from ._tensor import Core, Tensor
 
 __all__ = ["aligned", "binary_node", "combined", "operand"]
@@ -288,6 +289,8 @@ def in_place_operator(name: str, f: Callable[[Any, Any], Node]) -> Callable[[Any
     compute = operator(name, f, False)
 
     def special(self: Tensor, other: Any) -> Any:
+        if self._base is not None and changed_now(self, name, other):
+            return self
         result = compute(self, other)
         if result is NotImplemented:
             return NotImplemented

@@ -23,6 +23,7 @@ from adjoint.tensors.text import made_by
 
 from ._aliasing import (
     note_same,
+    turned,
     turned_layout,
     turns,
 )
@@ -30,7 +31,7 @@ from ._errors import as_pytorchs
 from ._now import written_now
 from ._parts import RANKS, Extent, GradFn, Size, in_order, memory
 from ._printing import printed
-from ._writing import cut, fitted, in_steps, is_basic
+from ._writing import cut, fitted, in_steps, is_basic, selecting
 
 __all__ = [
     "AS_PYTORCHS",
@@ -243,6 +244,13 @@ class Tensor(Core):
     def __setitem__(self, index: Any, value: Any) -> None:
         if not (isinstance(value, (Core, np.ndarray)) or is_scalar(value)):
             raise TypeError(f"index: a {type(value).__name__} can't be written into a tensor{at_user()}")
+        if (
+            type(value) is not Tensor
+            and isinstance(value, Tensor)
+            and value._base is self
+            and _is_there(self, index, value)
+        ):
+            return
         if not is_basic(index):
             index, then = in_steps(index, self.ndim)
             if then is not None:
@@ -326,6 +334,13 @@ class Parameter(Tensor):
 
     def __init__(self, data: Any = None, requires_grad: bool = True) -> None:
         """All is done by `__new__`."""
+
+
+def _is_there(x: Tensor, index: Any, view: Any) -> bool:
+    """Whether a view is the part that it is to be written over, as in `x[i] += 1`, whose second half is `x[i] = view`."""
+    if turned or view._at is None or view._memory.holder is not None or x.node.tracked:
+        return False
+    return bool(view._at == selecting(x.node, index))
 
 
 def _cut(x: Tensor) -> Tensor:

@@ -38,7 +38,7 @@ from ._aliasing import (
 from ._now import part_of
 from ._parts import memory, relaid
 from ._tensor import Core, Parameter, Tensor, as_torch
-from ._writing import in_steps, ints, is_basic, nodes
+from ._writing import in_steps, ints, is_basic, nodes, selecting
 
 __all__ = ["View", "conjugated", "flat_view", "part", "permuted", "reshaping", "turn", "view_of"]
 
@@ -57,6 +57,7 @@ class View(Tensor):
     __slots__ = (
         "_alone",
         "_apply",
+        "_at",
         "_base",
         "_cached",
         "_changed",
@@ -75,6 +76,7 @@ class View(Tensor):
     _of_leaf: bool  # made of a view that was a leaf already
     _base: Tensor | None
     _apply: Apply
+    _at: tuple[Any, ...] | None  # the index in the base that this view is at, where it is one
     _write: Write | None
     _lay: Layout | None
     _memory: Memory
@@ -170,6 +172,7 @@ class View(Tensor):
             own.node = self.node
             Tensor.requires_grad_(own, True)
             self._own = own
+            self._at = None  # it is more than a part now
             self.__class__ = LeafView
         else:
             Tensor.requires_grad_(self, requires_grad)
@@ -262,7 +265,7 @@ def view_of(
     if tracked and node is below:  # a view is no leaf
         node = marker(node)
     view = new(View)
-    view._base, view._apply, view._write, view._lay = base, apply, write, layout
+    view._base, view._apply, view._write, view._lay, view._at = base, apply, write, layout, None
     view._tracked_write = tracked_write
     view._memory = memories.get(id(base)) or memory_of(base)
     view._turns = turns(base) if turned else 0
@@ -290,6 +293,7 @@ def turn(x: Tensor, forth: Apply, back: Apply, layout: Layout, operation: str) -
     first: Callable[[], Any]
     if isinstance(x, View):
         apply, write = x._apply, x._write
+        x._at = None
         first = functools.partial(laid, x._below(), x._turns, x._lay)
         x._apply = lambda below: forth(apply(below))
         x._write = None if write is None else lambda below, value: write(below, back(value))
@@ -341,7 +345,7 @@ def flat_view(x: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 def part(x: Any, plain: Any, frame: FrameType | None = None) -> Tensor:
     """The part at an index of plain ints, slices, None and an ellipsis, as a view."""
-    return view_of(
+    view = view_of(
         x,
         lambda node: part_of(node, plain),
         lambda node, value: indexing.setitem(node, plain, value, force_selection),
@@ -349,6 +353,8 @@ def part(x: Any, plain: Any, frame: FrameType | None = None) -> Tensor:
         frame,
         depth=3,
     )
+    view._at = plain if type(plain) is tuple else (plain,)  # type: ignore[attr-defined]
+    return view
 
 
 # What gives views ---------------------------------------------------------------------------------------------------------
@@ -448,7 +454,7 @@ def _give_memory(x: Any) -> None:
     base.node = stop_gradient(x.node) if x.node.tracked else x.node
     give_other_memory(x, apart)
     x._base, x._memory = base, memory_of(base)
-    x._turns, x._seen, x._alone, x._of_leaf = 0, None, False, False
+    x._turns, x._seen, x._alone, x._of_leaf, x._at = 0, None, False, False, None
     x._tracked_write, x._apply, x._write, x._lay = True, _itself, _bypassing, _itself
 
 
@@ -464,12 +470,29 @@ def _detach(self: Any) -> Tensor:
 def _getitem(self: Any, index: Any) -> Tensor:
     if is_basic(index):
         return part(self, ints(index))
+    at = selecting(self.node, index)
+    if at is not None:
+        return _part_at_nodes(self, at) if any(type(i) is Node for i in at) else part(self, at)
     index, then = in_steps(index, self.node.type.ndim)
     if then is not None or is_basic(index):
         first = _getitem(self, index)
         return first if then is None else _getitem(first, then)
     node = mapped("index", indexing.getitem, self.node, nodes(index), force_selection)
     return recorded(node, user_frame(2) or _getframe(1), Tensor)
+
+
+def _part_at_nodes(x: Any, at: tuple[Any, ...]) -> Tensor:
+    """The part at an index that holds nodes of integers, as a view."""
+    anywhere = tuple([0 if type(i) is Node else i for i in at])
+    view = view_of(
+        x,
+        lambda node: mapped("index", indexing.getitem, node, at, force_selection),
+        lambda node, value: indexing.setitem(node, at, value, force_selection),
+        lambda a: _part(a, anywhere),
+        depth=3,
+    )
+    view._at = at  # type: ignore[attr-defined]
+    return view
 
 
 def _bypassing(old: Node, value: Node) -> Node:

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from adjoint import tensors
+from adjoint import tensors, tracing
 from adjoint.graph import Node
 from adjoint.primitives.core import cast, ops
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import new
 
-__all__ = ["cut", "fitted", "in_steps", "ints", "is_basic", "nodes"]
+__all__ = ["cut", "fitted", "in_steps", "ints", "is_basic", "nodes", "selecting"]
 
 Core = tensors.Tensor
 
@@ -28,6 +28,27 @@ def is_basic(index: Any) -> bool:
             continue
         return False
     return True
+
+
+def selecting(x: Node, index: Any) -> tuple[Any, ...] | None:
+    """An index that takes a view of a tensor, as a tuple; None for one that copies.
+
+    An integer tensor without axes is an int to PyTorch. Here it is one for data, and else stays a node: so what is computed of a
+    row of a table is one graph for all rows.
+    """
+    found: list[Any] = []
+    is_data = not x.tracked and x.value is not None and tracing.active() is None
+    for item in index if type(index) is tuple else (index,):
+        if isinstance(item, (Core, np.ndarray)) and _is_int(item) and item.dtype.name != "uint8":
+            if isinstance(item, Core) and not (is_data and type(item.node.value) is np.ndarray):
+                found.append(item.node)
+            else:
+                found.append(int(item.node.value if isinstance(item, Core) else item))
+        elif is_basic(item):
+            found.append(ints(item))
+        else:
+            return None
+    return tuple(found)
 
 
 def in_steps(index: Any, ndim: int) -> tuple[Any, Any]:

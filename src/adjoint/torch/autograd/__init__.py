@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Any
 
 from adjoint.derive import one_cotangent, reverse
@@ -163,14 +164,19 @@ def _core_of(cls: Any) -> Any:
 
         def forward(ctx: Any, *args: Any) -> Any:
             given = as_torch(args)
+            ctx.shapes_of_inputs = [tuple(x.shape) if isinstance(x, Core) else None for x in args]
             if not separate:
-                return cls.forward(_Context(ctx), *given)
+                return cls.forward(FunctionCtx(ctx), *given)
             out = cls.forward(*given)
-            cls.setup_context(_Context(ctx), given, out)
+            cls.setup_context(FunctionCtx(ctx), given, out)
             return out
 
         def backward(ctx: Any, *grads: Any) -> Any:
-            return cls.backward(_Context(ctx), *as_torch(grads))
+            given = cls.backward(FunctionCtx(ctx), *as_torch(grads))
+            several = given if isinstance(given, (tuple, list)) else (given,)
+            return tuple(
+                [_summed_to(g, shape) for g, shape in zip_longest(several, ctx.shapes_of_inputs[: len(several)])]
+            )
 
         _cores[cls] = type(
             cls.__name__, (CoreFunction,), {"forward": staticmethod(forward), "backward": staticmethod(backward)}
@@ -178,7 +184,16 @@ def _core_of(cls: Any) -> Any:
     return _cores[cls]
 
 
-class _Context:
+def _summed_to(gradient: Any, shape: tuple[int, ...] | None) -> Any:
+    """A gradient summed up over what its input would be broadcast along; as it is where the shapes don't say so."""
+    if shape is None or not isinstance(gradient, Core) or tuple(gradient.shape) == shape:
+        return gradient
+    lengths = gradient.shape[max(gradient.ndim - len(shape), 0) :]
+    fits = len(shape) <= gradient.ndim and all([n in (1, m) for n, m in zip(shape, lengths, strict=True)])
+    return as_torch(gradient).sum_to_size(shape) if fits else gradient
+
+
+class FunctionCtx:
     """What a Function's forward leaves for its backward, with tensors of PyTorch's kind."""
 
     def __init__(self, core: Any) -> None:
@@ -206,10 +221,18 @@ class _Context:
         """Zeros stand for cotangents that are missing, whatever is said."""
 
 
-def Variable(data: Any, requires_grad: bool = False, volatile: Any = None) -> Tensor:
-    """A tensor, from before tensors were variables themselves."""
-    found: Tensor = as_torch(data).detach()
-    return found.requires_grad_(requires_grad)
+class _Tensors(type):
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, Core)
+
+
+class Variable(metaclass=_Tensors):
+    """A tensor, from before tensors were variables themselves; each tensor is an instance."""
+
+    def __new__(cls, data: Any, requires_grad: bool = False, volatile: Any = None) -> Any:
+        """The same values, as a leaf."""
+        found: Tensor = as_torch(data).detach()
+        return found.requires_grad_(requires_grad)
 
 
 def once_differentiable(fn: Any) -> Any:

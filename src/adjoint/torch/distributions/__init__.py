@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from .._files import add_files
 from .._missing import getter
-from . import constraint_registry, constraints, kl, transforms
+from . import constraint_registry, constraints, kl, transforms, utils
 from ._base import Distribution, ExponentialFamily
 from ._compound import (
     Independent,
@@ -71,7 +71,7 @@ __all__ = [
     "OneHotCategorical", "OneHotCategoricalStraightThrough", "Pareto", "Poisson", "RelaxedBernoulli",
     "RelaxedOneHotCategorical", "StudentT", "TransformedDistribution", "Uniform", "VonMises", "Weibull", "Wishart",
     "biject_to", "constraint_registry", "constraints", "kl", "kl_divergence", "register_kl", "transform_to", "transforms",
-    *_transforms,
+    "utils", *_transforms,
 ]  # fmt: skip
 
 add_files(

@@ -70,4 +70,20 @@ def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = No
     return tensor
 
 
+def _calculate_fan_in_and_fan_out(tensor: Any) -> tuple[int, int]:
+    """Of how many elements one of the output is made, and the other way, in a layer with these weights. Layers of one's own
+    use it, in spite of its name, as they do `_calculate_correct_fan`."""
+    shape = tuple(tensor.shape)
+    if len(shape) < 2:
+        raise ValueError(f"fan in and fan out: weights have two axes and more, got shape {shape}{at_user()}")
+    return shape[1] * math.prod(shape[2:]), shape[0] * math.prod(shape[2:])
+
+
+def _calculate_correct_fan(tensor: Any, mode: str) -> int:
+    """The fan in, or the fan out."""
+    if mode.lower() not in ("fan_in", "fan_out"):
+        raise ValueError(f"mode is fan_in or fan_out, not {mode!r}{at_user()}")
+    return _calculate_fan_in_and_fan_out(tensor)[mode.lower() == "fan_out"]
+
+
 __getattr__ = getter("torch.nn.init", globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NoReturn, Self
 
 from adjoint.nn.module import Module as CoreModule
@@ -33,6 +34,20 @@ class Surgery(CoreModule):
         """The module: its tensors are on the one device, and have some values."""
         on_cpu(device)
         return self
+
+    def _named_members(
+        self, get_members_fn: Any, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Any]]:
+        """What a function gives of this module and of all below it, as pairs, by their whole names: libraries walk modules so."""
+        seen: set[int] = set()
+        for place, module in (
+            self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
+        ):
+            for name, value in get_members_fn(module):
+                if value is not None and id(value) not in seen:
+                    if remove_duplicate:
+                        seen.add(id(value))
+                    yield f"{place}.{name}" if place else name, value
 
     def register_backward_hook(self, hook: Any) -> NoReturn:
         """Raises: PyTorch's gives the gradients of a module's last operation alone."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from .._missing import missing
-from . import checkpoint, data
+from . import _pytree, checkpoint, data
 from .data.distributed import DistributedSampler
 
 data.DistributedSampler = DistributedSampler
 
-__all__ = ["checkpoint", "data"]
+__all__ = ["_pytree", "checkpoint", "data"]
 
 
 def __getattr__(name: str) -> Any:
