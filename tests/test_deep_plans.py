@@ -240,7 +240,7 @@ def test_a_deep_network_is_shortened_and_keeps_its_other_ways(monkeypatch):
     step = ad.jit(step)
     values = np.random.default_rng(0).normal(size=(BATCH, WIDTH)).astype("f4")
     step(values)
-    assert made[0] is not None
+    assert any(program is not None for program in made), [type(x) for x in made]
     text = ad.execution.explain(step, stage="units")
     assert text.count("  product ") + text.count("before: product") > 24 * 9
     _, plain = step_of(deep, groups)

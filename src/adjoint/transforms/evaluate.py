@@ -83,14 +83,14 @@ def _rebound(outputs: Sequence[Node], bindings: Mapping[Tensor, Any]) -> list[No
         node = cast(as_node(value, tensor.dtype), tensor.dtype)
         if node.shape != tensor.shape:
             raise ValueError(f"evaluate: shape {node.shape} given for a tensor of shape {tensor.shape}{at_user()}")
-        replacements.update(dict.fromkeys(_found(tensor, order, "evaluate", False), node))
+        replacements.update(dict.fromkeys(_found(tensor, order, "evaluate"), node))
     return substitute(roots, replacements)
 
 
-def _found(tensor: Tensor, order: Sequence[Node], operation: str, constant: bool) -> list[Node]:
-    """The nodes that a tensor stands for. `constant`: there may be none, of a variable, as in the gradient of what is linear."""
+def _found(tensor: Tensor, order: Sequence[Node], operation: str) -> list[Node]:
+    """The nodes that a tensor stands for. Of a variable there may be none, as in the gradient of what is linear."""
     sources = _sources(tensor, order)
-    if not sources and not (constant and variable_of(tensor.node) is not None):
+    if not sources and variable_of(tensor.node) is None:
         name = f" {tensor.name!r}" if tensor.name else ""
         remedy = (
             "What was computed under no_grad, or a second time, doesn't"
@@ -128,7 +128,7 @@ def function(inputs: Any, outputs: Any) -> Callable[..., Any]:
     stand_ins = [placeholder(t, label, False) for t, label in zip(types, labels, strict=True)]
     replacements: dict[Node, Node] = {}
     for t, stand_in in zip(given, stand_ins, strict=True):
-        replacements.update(dict.fromkeys(_found(t, order, "function", True), stand_in))
+        replacements.update(dict.fromkeys(_found(t, order, "function"), stand_in))
     rebound = substitute(roots, replacements)
     replay = execution.Replay(rebound, stand_ins, reroll)
     result_types = [t.node.type for t in leaves]
