@@ -344,3 +344,10 @@ def test_blocks_of_large_arrays_have_the_bits_of_the_whole(name: str, dtype: str
         assert np.array_equal(out, expected, equal_nan=True)
     own = x.copy()
     assert np.array_equal(kernel(own, own), expected, equal_nan=True)
+
+
+def test_the_incomplete_beta_function_in_single_precision_is_no_infinity() -> None:
+    a, b, x = np.array([1000, 1000, 100, 500.0]), np.array([24, 21, 3, 10.0]), np.array([0.8, 0.8, 0.3, 0.9])
+    found = ad.special.betainc(*[ad.tensor(v, dtype="float32") for v in (a, b, x)])
+    assert found.dtype == "float32"
+    np.testing.assert_allclose(found.numpy(), scipy.special.betainc(a, b, x.astype("f4")).astype("f4"), 1e-6)

@@ -593,3 +593,12 @@ def test_tails_of_t_are_symmetric(df):
         equal(d.icdf(double(p)), theirs.ppf(p), 1e-9)
         equal(d.isf(double(p)), theirs.isf(p), 1e-9)
     equal(d.sf(double(1e7)), theirs.sf(1e7), 1e-9)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("count", "p"), [(1000.0, 0.2), (0.01, 0.9), (50.0, 0.5), (5.0, 0.99)])
+def test_entropies_of_failures_until_many_successes(count: float, p: float, dtype: str) -> None:
+    law = ad.stats.NegativeBinomial(ad.tensor(count, dtype=dtype), probs=ad.tensor(p, dtype=dtype))
+    logs = stats.nbinom.logpmf(np.arange(20_000), count, 1 - p)
+    np.testing.assert_allclose(law.entropy().item(), -np.sum(np.exp(logs) * logs), 3e-4 if dtype == "float32" else 1e-9)
+    assert law.icdf(0.5).item() == stats.nbinom.ppf(0.5, count, 1 - p)

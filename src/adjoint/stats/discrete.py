@@ -331,6 +331,9 @@ class NegativeBinomial(_ByProbability):
         `jit`. Where these are more than a million, from 4,096 on by an integral."""
         eps = float(np.finfo(self.dtype.dtype).eps)
         last = np.asarray(stop_gradient(self.icdf(1 - 4 * eps)))
+        if np.isinf(last).any():  # rounding keeps the cdf below that rank; tails fall at least as exp(-k q)
+            far = np.asarray(stop_gradient(self.mean + 40 * (f.sqrt(self.variance) + 1 / self._q)))
+            last = np.where(np.isinf(last) & np.isfinite(far), np.ceil(far), last)
         terms = 2 * int(np.max(last, initial=0)) + 2
         if terms <= MANY:
             return _summed_entropy(self, terms) + _rising(self.probs)
