@@ -563,6 +563,12 @@ def test_native_text_is_that_of_its_source(name: str) -> None:
     assert first.endswith(hashlib.sha256((folder / f"{name}.c").read_bytes()).hexdigest())
 
 
+def test_make_native_compiles_what_is_in_c() -> None:
+    sources = sorted(path.stem for path in Path(adjoint.runtime.__file__).parent.glob("*.c"))
+    recipe = (Path(__file__).parent.parent / "Makefile").read_text("utf-8").split("\nnative:\n")[1]
+    assert f"for name in {' '.join(sources)}; do" in recipe
+
+
 def test_the_pools_memory_is_as_large_as_its_source_says() -> None:
     source = Path(pool_module.__file__).with_suffix(".c").read_text("utf-8")
     assert f"sizeof(struct pool) == {pool_module.SIZE}" in source

@@ -113,6 +113,8 @@ def test_numbers_between_tensors(older, now):
     for wrong in (
         lambda: x.add(1, 2),
         lambda: x.add(1, 2, a),
+        lambda: x.add(a, 2),
+        lambda: torch.addcmul(x, a, 2, b),
         lambda: x.addcmul(1, 2, a, b),
         lambda: x.addmm(1, 2, 3, a, b),
     ):

@@ -550,3 +550,25 @@ def test_a_gradient_is_one_like_its_tensor():
         with pytest.raises(RuntimeError, match="its gradient is one like it"):
             w.grad = wrong
     assert w.grad is given
+
+
+def test_resize_of_what_is_seen_in_other_memory():
+    whole = torch.arange(6.0)
+    seen = whole.view(2, 3)
+    first = seen[0]
+    assert seen.resize_(3, 2) is seen and seen.shape == (3, 2)
+    seen[0] = 9.0
+    first += 1.0
+    assert whole.tolist() == [10.0, 10.0, 3.0, 3.0, 4.0, 5.0] and first.tolist() == [10.0, 10.0, 3.0]
+    own = torch.zeros(2, 3)
+    row = own[0]
+    own.resize_(3, 2)[0] = 1.0
+    assert own.shape == (3, 2) and row.tolist() == [1.0, 1.0, 0.0] and own.resize_(2).tolist() == [1.0, 1.0]
+    for wrong in (
+        lambda: seen.resize_(2, 2),
+        lambda: seen.t().resize_(3, 2),
+        lambda: torch.zeros(2, 3).t_().resize_(6),
+    ):
+        with pytest.raises(RuntimeError, match="make one of its own"):
+            wrong()
+    assert seen.t().resize_(2, 3).shape == (2, 3)

@@ -207,7 +207,7 @@ def function(*names: str, methods: bool = True, in_place: bool = False, quick: Q
 
 
 def numbers_between(*names: str) -> Callable[[F], F]:
-    """Take these keywords as numbers between the tensors, too, as PyTorch does for programs of its first releases:
+    """Take these keywords as numbers behind the first tensor, too, as PyTorch does for programs of its first releases:
     `x.add_(-lr, g)` for `x.add_(g, alpha=-lr)`. It stands below `function`."""
 
     def register(f: F) -> F:
@@ -216,10 +216,11 @@ def numbers_between(*names: str) -> Callable[[F], F]:
 
         @functools.wraps(f)
         def called(*args: Any, **keywords: Any) -> Any:
-            if places < len(args) <= places + len(names) and not keywords:
-                tensors = tuple([x for x in args if isinstance(x, Core)])
-                if len(tensors) == places:
-                    return f(*tensors, **dict(zip(names, [x for x in args if not isinstance(x, Core)], strict=False)))
+            more = len(args) - places
+            if 0 < more <= len(names) and not keywords:
+                tensors, numbers = (args[0], *args[1 + more :]), args[1 : 1 + more]
+                if all([isinstance(x, Core) for x in tensors]) and not any([isinstance(x, Core) for x in numbers]):
+                    return f(*tensors, **dict(zip(names, numbers, strict=False)))
             return f(*args, **keywords)
 
         return called  # type: ignore[return-value]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import itertools
 import math
 from typing import Any
@@ -23,6 +24,7 @@ from ._tensor import (
     as_torch,
     node_of,
 )
+from ._view_tensors import reshaping, turn
 from ._views import _expand, axis_of, sizes
 
 
@@ -340,9 +342,20 @@ def sum_to_size(self: Any, *lengths: Any, size: Any = None) -> Any:
 
 @method("resize_")
 def resize_(self: Any, *lengths: Any, size: Any = None, memory_format: Any = None) -> Any:
-    """Another shape, in place: the first elements, or zeros after them."""
-    wanted = sizes(lengths if size is None else (size,))
-    have, need = math.prod(tuple(self.shape)), math.prod(wanted)
+    """Another shape, in place: the first elements as they lie in memory, or zeros after them."""
+    wanted, own = sizes(lengths if size is None else (size,)), tuple(self.shape)
+    have, need = math.prod(own), math.prod(wanted)
+    if wanted == own:
+        return self
+    if not METHODS["is_contiguous"](self) or (need != have and self._base is not None):
+        raise RuntimeError(
+            f"resize_: the tensor is a part of another one's memory, or lies there in another order; make one of its own, by "
+            f"x = x.clone(memory_format=torch.contiguous_format){at_user()}"
+        )
+    if need == have:
+        how: Any = reshaping(own, wanted)
+        apply, write, layout = how
+        return turn(self, apply, functools.partial(write, None), layout, "resize_")
     flat = core.reshape(self, (-1,))
     flat = flat[:need] if need <= have else core.concat([flat, core.zeros(need - have, dtype=self.dtype)])
     self.node = core.reshape(flat, wanted).node
