@@ -154,3 +154,12 @@ def test_infinite_numbers_have_quantiles(q) -> None:
         assert not (q not in exact and low == -inf and found != -inf)
     assert ad.median(ad.tensor([3.0, -inf, 1.0])).item() == 1.0
     assert ad.grad(ad.median)(ad.tensor([3.0, -inf, 1.0])).tolist() == [0.0, 0.0, 1.0]
+
+
+def test_full_refuses_to_lose_an_imaginary_part() -> None:
+    with pytest.raises(TypeError, match=r"full: \(1\+2j\) has an imaginary part, and float32 none"):
+        ad.full((2,), 1 + 2j, dtype="float32")
+    assert ad.full((2,), 1 + 0j, dtype="float32").numpy().tolist() == [1.0, 1.0]
+    assert (
+        ad.full((1,), 2j, dtype="complex64").numpy().tolist() == [2j] and ad.full((1,), 2j, dtype="bool").numpy().all()
+    )

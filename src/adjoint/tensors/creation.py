@@ -176,6 +176,11 @@ def full(shape: Any, fill_value: Any, *, dtype: DTypeLike = None, device: Any = 
         filled = broadcast_to(fill_value, as_shape(shape, "full"))
         return filled if dtype is None else astype(filled, dtype)
     node = as_node(fill_value)
+    kind = dtype_of(dtype).kind if dtype is not None else "c"
+    if kind not in "cb" and node.dtype.kind == "c" and complex(fill_value).imag:
+        raise TypeError(
+            f"full: {fill_value} has an imaginary part, and {dtype_of(dtype).name} none; take ad.real of it{at_user()}"
+        )
     return _filled("full", shape, complex(fill_value) if node.dtype.kind == "c" else fill_value, dtype or node.dtype)
 
 

@@ -72,13 +72,13 @@ class Row(NamedTuple):
 
 def compile_layers(plan: Plan) -> Native | None:
     """The program of a plan of many equal layers; None where it isn't one, or its units don't follow from those of a few."""
-    short = None if "ADJOINT_SHOW" in os.environ else shortened(plan)
-    if short is None:
-        return None
-    fusion = lowered(short.plan)
-    if isinstance(fusion, str) or any([isinstance(unit, Scan) for unit in fusion.units]):
+    if "ADJOINT_SHOW" in os.environ:
         return None
     try:
+        short = shortened(plan)
+        fusion = "" if short is None else lowered(short.plan)
+        if short is None or isinstance(fusion, str) or any([isinstance(unit, Scan) for unit in fusion.units]):
+            return None
         return _Layers(plan, short, fusion).program()
     except Exception:  # whatever it is, the plan goes through the stages itself
         return None
