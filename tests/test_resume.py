@@ -397,3 +397,14 @@ def test_the_log_has_a_line_for_each_step_and_epoch(whole):
         "accuracy": records[12]["accuracy"],
     }
     assert records[12]["mean_loss"] == pytest.approx(np.mean([record["loss"] for record in records[:12]]))
+
+
+def test_a_checkpoint_that_is_the_one_before_as_well_leaves_no_third_name(tmp_path):
+    """As where a process was killed between giving the old file its second name and putting the new one in its place."""
+    path = tmp_path / "run.safetensors"
+    train.save_checkpoint(path, step=1)
+    before = tmp_path / "run.previous.safetensors"
+    os.link(path, before)
+    train.save_checkpoint(path, step=2)
+    assert sorted(p.name for p in tmp_path.iterdir()) == [before.name, path.name]
+    assert train.load_checkpoint(before) == {"step": 1} and train.load_checkpoint(path) == {"step": 2}

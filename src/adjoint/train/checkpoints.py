@@ -128,8 +128,9 @@ def _keep(target: Path) -> None:
         os.link(target, link)
         os.replace(link, previous(target))
     except OSError:  # no hard links here: then the new file just takes the old one's place
-        with contextlib.suppress(OSError):
-            link.unlink(missing_ok=True)
+        pass
+    with contextlib.suppress(OSError):  # also where both are one file already, of which a rename leaves all names
+        link.unlink(missing_ok=True)
 
 
 def _state(part: Any) -> Any:
