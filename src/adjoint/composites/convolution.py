@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 from adjoint.composites.shaping import pad as filled
+from adjoint.composites.shaping import span
 from adjoint.composites.windows import THINGS, as_image, as_signal, check_rank, of_batch, sizes_of
 from adjoint.graph import Node
 from adjoint.primitives.convolution import Geometry
@@ -67,9 +69,7 @@ def _of_volumes(x: Node, weight: Node, geometry: Geometry) -> Node:
     x = filled(x, ((0, 0), (0, 0), geometry.padding[0], (0, 0), (0, 0)), 0.0)
     layers = _layers(x.shape[2], deep, geometry)
     depth = layers[0][1]
-    parts = [
-        ops.reshape(ops.slice_(x, _in_depth(x.shape, layer)), (count, channels, 1, depth, *extents)) for layer in layers
-    ]
+    parts = [ops.reshape(span(x, 2, *layer), (count, channels, 1, depth, *extents)) for layer in layers]
     images = ops.permute_dims(ops.concat(parts, 2), (0, 3, 1, 2, 4, 5))
     y = ops.convolution(
         ops.reshape(images, (count * depth, channels * deep, *extents)), _flat(weight), _of_images(geometry)
@@ -86,13 +86,11 @@ def _volumes_spread(u: Node, weight: Node, geometry: Geometry, extents: Shape) -
     channels = y.shape[1] // deep
     y = ops.permute_dims(ops.reshape(y, (count, depth, channels, deep, *extents[1:])), (0, 2, 3, 1, 4, 5))
     whole = (count, channels, extents[0] + before + after, *extents[1:])
-    total: Node | None = None
+    parts = []
     for k, layer in enumerate(_layers(whole[2], deep, geometry)):
-        part = ops.slice_(y, ((0, count, 1), (0, channels, 1), (k, 1, 1), *[(0, n, 1) for n in y.shape[3:]]))
-        part = ops.embed(ops.reshape(part, (count, channels, depth, *extents[1:])), whole, _in_depth(whole, layer))
-        total = part if total is None else ops.add(total, part)
-    assert total is not None
-    return ops.slice_(total, _in_depth(whole, (before, extents[0], 1)))
+        part = ops.reshape(span(y, 2, k, 1), (count, channels, depth, *extents[1:]))
+        parts.append(ops.embed(part, whole, tuple([layer if i == 2 else (0, n, 1) for i, n in enumerate(whole)])))
+    return span(functools.reduce(ops.add, parts), 2, before, extents[0])
 
 
 def _layers(extent: int, deep: int, geometry: Geometry) -> list[tuple[int, int, int]]:
@@ -100,10 +98,6 @@ def _layers(extent: int, deep: int, geometry: Geometry) -> list[tuple[int, int, 
     step, gap = geometry.stride[0], geometry.dilation[0]
     depth = (extent - gap * (deep - 1) - 1) // step + 1
     return [(k * gap, depth, step) for k in range(deep)]
-
-
-def _in_depth(shape: Shape, layer: tuple[int, int, int]) -> tuple[tuple[int, int, int], ...]:
-    return tuple([layer if axis == 2 else (0, n, 1) for axis, n in enumerate(shape)])
 
 
 def _flat(weight: Node) -> Node:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.composites.shaping import flip
+from adjoint.composites.shaping import at, span, spread
 from adjoint.composites.shaping import pad as filled
 from adjoint.dtypes import real_of
 from adjoint.graph import Node
@@ -72,22 +72,11 @@ def _clamped(x: Node, widths: list[tuple[int, int]]) -> Node:
 
 def _gathered(x: Node, axis: int, positions: Any, before: int, after: int) -> Node:
     """x between the elements at the first and the last of the positions along an axis."""
-    parts = [_at(x, axis, positions[:before])] if before else []
+    parts = [at(x, axis, positions[:before])] if before else []
     parts.append(x)
     if after:
-        parts.append(_at(x, axis, positions[len(positions) - after :]))
+        parts.append(at(x, axis, positions[len(positions) - after :]))
     return ops.concat(parts, axis)
-
-
-def _at(x: Node, axis: int, positions: Any) -> Node:
-    """The elements at positions along an axis. Those of a run, of one that goes back, and of one place are moved as they lie."""
-    count, first, last = len(positions), int(positions[0]), int(positions[-1])
-    steps = set(np.diff(positions).tolist())
-    if steps <= {1}:
-        return _part(x, axis, first, count)
-    if steps == {-1}:
-        return flip(_part(x, axis, last, count), axis)
-    return _spread(_part(x, axis, first, 1), axis, count) if steps == {0} else ops.take(x, ops.data(positions), axis)
 
 
 # NumPy's modes --------------------------------------------------------------------------------------------------------
@@ -133,15 +122,6 @@ def in_mode(x: Node, widths: Any, mode: str, *, even: bool, length: Any, ends: A
     return x
 
 
-def _part(x: Node, axis: int, start: int, size: int) -> Node:
-    return ops.slice_(x, tuple([(start, size, 1) if i == axis else (0, n, 1) for i, n in enumerate(x.shape)]))
-
-
-def _spread(x: Node, axis: int, count: int) -> Node:
-    """One slice repeated along its axis."""
-    return ops.broadcast_to(x, tuple([count if i == axis else n for i, n in enumerate(x.shape)]))
-
-
 def _odd(x: Node, middle: Node, axis: int, before: int, after: int, mode: str) -> Node:
     """Mirrored about the edge's value too: twice the edge less what the mirror shows. One mirror's length at most."""
     n = middle.shape[axis]
@@ -149,17 +129,17 @@ def _odd(x: Node, middle: Node, axis: int, before: int, after: int, mode: str) -
         raise ValueError(f"pad: reflect_type 'odd' by {(before, after)} needs more elements than axis {axis} has, {n}")
     pieces = []
     for start, size, edge in ((0, before, 0), (before, n, None), (before + n, after, n - 1)):
-        piece = _part(x, axis, start, size)
+        piece = span(x, axis, start, size)
         if edge is not None:
-            twice = ops.multiply(_part(middle, axis, edge, 1), 2)
-            piece = ops.subtract(_spread(twice, axis, size), piece)
+            twice = ops.multiply(span(middle, axis, edge, 1), 2)
+            piece = ops.subtract(spread(twice, axis, size), piece)
         pieces.append(piece)
     return ops.concat(pieces, axis)
 
 
 def _ramp(x: Node, axis: int, width: int, end: Any, first: bool) -> Node:
     """From an end value straight to the edge, which isn't repeated."""
-    edge = _spread(_part(x, axis, 0 if first else x.shape[axis] - 1, 1), axis, width)
+    edge = spread(span(x, axis, 0 if first else x.shape[axis] - 1, 1), axis, width)
     shares = np.linspace(0.0, 1.0, width, endpoint=False) if width else np.zeros(0)
     shares = (shares if first else shares[::-1]).reshape(-1, *(1,) * (x.ndim - axis - 1))
     exact = inexact(edge)
@@ -169,18 +149,18 @@ def _ramp(x: Node, axis: int, width: int, end: Any, first: bool) -> Node:
 
 
 def _statistic(x: Node, axis: int, mode: str, start: int, count: int, width: int) -> Node:
-    part = _part(x, axis, start, count)
+    part = span(x, axis, start, count)
     if mode in ("maximum", "minimum"):
         found = getattr(ops, mode[:3])(part, (axis,))
     elif mode == "mean":
         found = ops.divide(ops.sum(inexact(part), (axis,)), float(count))
     else:
         ordered = ops.sort(part, axis, False)
-        two = [_part(inexact(ordered), axis, i, 1) for i in ((count - 1) // 2, count // 2)]
-        found, last = ops.multiply(ops.add(*two), 0.5), _part(ordered, axis, count - 1, 1)
+        two = [span(inexact(ordered), axis, i, 1) for i in ((count - 1) // 2, count // 2)]
+        found, last = ops.multiply(ops.add(*two), 0.5), span(ordered, axis, count - 1, 1)
         if part.dtype.kind == "f":  # NaN comes last, and is the median of what has one
             found = ops.where(ops.isnan(last), last, found)
     one = ops.reshape(found, tuple([1 if i == axis else n for i, n in enumerate(x.shape)]))
     if x.dtype.kind in "iu" and one.dtype.kind == "f":
         one = ops.round(one)
-    return _spread(cast(one, x.dtype), axis, width)
+    return spread(cast(one, x.dtype), axis, width)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adjoint.composites.products import einsum
-from adjoint.composites.shaping import expand_dims, repeat
+from adjoint.composites.shaping import at, expand_dims
 from adjoint.dtypes import int64
 from adjoint.graph import Node
 from adjoint.primitives.core import inexact, ops, stop_gradient
@@ -43,25 +43,13 @@ def resampled(x: Node, axis: int, taps: Taps) -> Node:
     """The map along one axis of x."""
     count, most = taps.positions.shape
     if most == 1 and (taps.weights == 1).all():
-        return _selected(x, axis, taps.positions[:, 0])
+        return at(x, axis, taps.positions[:, 0])
     weights = taps.weights.astype(x.dtype.dtype)
     parts = []
     for k in range(most):
         beside = ops.data(weights[:, k].reshape(count, *(1,) * (x.ndim - axis - 1)))
-        parts.append(ops.multiply(_selected(x, axis, taps.positions[:, k]), beside))
+        parts.append(ops.multiply(at(x, axis, taps.positions[:, k]), beside))
     return functools.reduce(ops.add, parts)
-
-
-def _selected(x: Node, axis: int, positions: Any) -> Node:
-    """Slices of x at positions along an axis: repeated side by side where that is what they are."""
-    count, extent = len(positions), x.shape[axis]
-    if extent and count % extent == 0 and (positions == np.repeat(np.arange(extent), count // extent)).all():
-        return x if count == extent else repeat(x, count // extent, axis)
-    steps = np.diff(positions)
-    if count > 1 and (steps == steps[0]).all() and steps[0] > 0:
-        span = (int(positions[0]), count, int(steps[0]))
-        return ops.slice_(x, tuple([span if i == axis else (0, n, 1) for i, n in enumerate(x.shape)]))
-    return ops.take(x, ops.data(positions), axis)
 
 
 # Where outputs lie in the input ---------------------------------------------------------------------------------------

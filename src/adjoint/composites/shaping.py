@@ -71,8 +71,30 @@ def flip(x: Node, axis: Any) -> Node:
     return x
 
 
-def _span(x: Node, axis: int, start: int, size: int) -> Node:
-    return ops.slice_(x, tuple((start, size, 1) if i == axis else (0, n, 1) for i, n in enumerate(x.shape)))
+def span(x: Node, axis: int, start: int, size: int, step: int = 1) -> Node:
+    """So many elements along an axis, a step apart."""
+    return ops.slice_(x, tuple((start, size, step) if i == axis else (0, n, 1) for i, n in enumerate(x.shape)))
+
+
+def spread(x: Node, axis: int, count: int) -> Node:
+    """One slice repeated along its axis."""
+    return ops.broadcast_to(x, tuple([count if i == axis else n for i, n in enumerate(x.shape)]))
+
+
+def at(x: Node, axis: int, positions: Any) -> Node:
+    """The elements at known positions along an axis. Those that lie a step apart, go back one by one, are all one, or each
+    repeated side by side, are moved as they lie."""
+    count, extent = len(positions), x.shape[axis]
+    if extent and count % extent == 0 and (positions == np.repeat(np.arange(extent), count // extent)).all():
+        return x if count == extent else repeat(x, count // extent, axis)
+    steps = set(np.diff(positions).tolist()) or {1}
+    step = steps.pop()
+    if not count or steps or step < -1:
+        return ops.take(x, ops.data(positions), axis)
+    if step == 0:
+        return spread(span(x, axis, int(positions[0]), 1), axis, count)
+    part = span(x, axis, int(min(positions[0], positions[-1])), count, abs(step))
+    return part if step > 0 else ops.reverse(part, axis)
 
 
 def roll(x: Node, shift: Any, axis: Any) -> Node:
@@ -89,7 +111,7 @@ def roll(x: Node, shift: Any, axis: Any) -> Node:
         n = x.shape[a]
         s = s % n if n else 0
         if s:
-            x = ops.concat([_span(x, a, n - s, s), _span(x, a, 0, n - s)], a)
+            x = ops.concat([span(x, a, n - s, s), span(x, a, 0, n - s)], a)
     return x
 
 
@@ -138,7 +160,7 @@ def split(x: Node, sections: Any, axis: int) -> list[Node]:
         if count <= 0 or n % count:
             raise ValueError(f"split: axis {axis} of size {n} does not divide into {count} equal parts")
         edges = list(range(0, n + 1, n // count)) if n else [0] * (count + 1)
-    return [_span(x, axis, a, max(b - a, 0)) for a, b in itertools.pairwise(edges)]
+    return [span(x, axis, a, max(b - a, 0)) for a, b in itertools.pairwise(edges)]
 
 
 def unstack(x: Node, axis: int) -> list[Node]:

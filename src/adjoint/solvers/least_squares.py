@@ -115,13 +115,7 @@ def least_squares(
     start, unravel = ravel_tree(whole)
 
     def plain(v: Tensor) -> Tensor:
-        found = ravel_tree(residuals(unravel(v), *args))[0]
-        if found.dtype.kind == "c":
-            raise TypeError(
-                f"least_squares: the residuals are complex; give their real and imaginary parts, "
-                f"ad.concat([ad.real(r), ad.imag(r)]){at_user()}"
-            )
-        return found.astype("float64")
+        return _real(residuals(unravel(v), *args))
 
     def function(v: Tensor) -> Tensor:
         return plain(v) if robust is None else robust.roots(plain(v))
@@ -132,8 +126,7 @@ def least_squares(
     low, high = _limits(bounds, whole, start.size)
     if low is not None:
         start = f.clip(start, low, high)
-    count = function(start).size
-    if not count:
+    if not (count := function(start).size):
         raise ValueError(f"least_squares: the function gives no residuals{at_user()}")
     alone = count * start.size > LARGE if products is None else products
     step = (_Products if alone else _Factored)(function, method == METHODS[1], low, high)
@@ -153,6 +146,17 @@ def least_squares(
     covariance = _covariance(matrix, cost, free)
     errors = unravel(f.sqrt(linalg.diagonal(covariance)))
     return Fit(measured(unravel(x)), measured(errors), covariance, residuals(unravel(x), *args), cost, success, tries)
+
+
+def _real(residuals: Any) -> Tensor:
+    """A tree of residuals as a vector of float64."""
+    found = ravel_tree(residuals)[0]
+    if found.dtype.kind == "c":
+        raise TypeError(
+            f"least_squares: the residuals are complex; give their real and imaginary parts, "
+            f"ad.concat([ad.real(r), ad.imag(r)]){at_user()}"
+        )
+    return found.astype("float64")
 
 
 def _double(x: Any) -> Tensor:

@@ -24,10 +24,8 @@ from adjoint.tensors.tensor import Tensor
 __all__ = ["Bernoulli", "Binomial", "Categorical", "Geometric", "Multinomial", "NegativeBinomial", "Poisson"]
 
 COUNTS = (0.0, math.inf)
-MANY, FEW = (
-    1 << 20,
-    1 << 12,
-)  # counts from which on an entropy isn't summed, and as many of the first ones that are all the same
+MANY = 1 << 20  # counts from which on an entropy isn't summed
+FEW = 1 << 12  # of the first ones, which are summed all the same
 
 
 def _is_count(x: Tensor) -> Tensor:
