@@ -11,6 +11,7 @@ import hashlib
 import struct
 import weakref
 from collections.abc import Iterable
+from pathlib import Path
 from typing import NamedTuple
 
 from adjoint.runtime import llvm, object_cache
@@ -45,6 +46,12 @@ class Code:
     def __init__(self, library: llvm.Library | Mapped, symbol: str, names: Iterable[str]) -> None:
         self.library = library
         self.addresses = {name: library.address(f"{symbol}.{name}") for name in names}
+
+
+def in_c(name: str, names: tuple[str, ...], left_open: tuple[int, int] | None = None) -> Source:
+    """The source that is a file in C of this package, of which `make native` has made LLVM's text."""
+    text = (Path(__file__).parent / f"{name}.ll").read_text("utf-8")
+    return Source(text, frozenset(), names, left_open)
 
 
 _loaded: weakref.WeakValueDictionary[str, Code] = weakref.WeakValueDictionary()

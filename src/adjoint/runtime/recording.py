@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjoint.graph import SEARCHES, Node, Search
@@ -84,8 +83,7 @@ def _made(*arguments: Any, **keywords: Any) -> Node:
 
 @functools.cache
 def _source() -> code.Source:
-    text = Path(__file__).with_suffix(".ll").read_text("utf-8")
-    return code.Source(text, frozenset(), ("match", "make", "below", "filled"), (OPEN, ctypes.addressof(_python())))
+    return code.in_c("recording", ("match", "make", "below", "filled"), (OPEN, ctypes.addressof(_python())))
 
 
 _loaded: list[code.Code] = []
