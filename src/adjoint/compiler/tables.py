@@ -18,6 +18,7 @@ from numpy.linalg import LinAlgError
 
 from adjoint.compiler.extents import occurs, plain
 from adjoint.compiler.loops import ir as L
+from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import Emitter, mask_of
 from adjoint.compiler.schedule.chunks import evenly
 from adjoint.compiler.targets.target import tuning
@@ -281,6 +282,10 @@ class Inputs:
             with self.at_the_beginning():
                 found = self.names[key] = self.arguments.number(self.e, key)
         return found
+
+    def tile(self, kernel: matmul_tiles.Kernel, *values: str | int) -> None:
+        """Call a kernel that products share, with these in the order of its parameters."""
+        matmul_tiles.call(self.e, self.pointer(Function("tiles", kernel)), kernel.name, *values)
 
     def fail(self, check: Bounds | Unsolvable | Unfinished, noted: str) -> None:
         """Note that a check has failed, and what is to be said of it: the program ends behind this unit."""

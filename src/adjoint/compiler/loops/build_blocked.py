@@ -312,7 +312,6 @@ class BlockedWriter(LapackWriter):
     def mirror(self, chunk: str) -> None:
         """Half of what stands below the blocks of the diagonal, and the same above them."""
         e, g, n = self.e, self.out, self.order
-        function = self.inputs.pointer(Function("tiles", Kernel("across", self.dtype)))
         low, count = self.strip_of(chunk)
         behind = e.plus(low, count)
         with e.loop(e.index("udiv", low, BLOCK), e.index("udiv", e.plus(behind, BLOCK - 1), BLOCK), 1) as block:
@@ -326,10 +325,8 @@ class BlockedWriter(LapackWriter):
                     at = e.plus(e.times(i, n), j)
                     with e.masked(e.below(self.less(before, j))):
                         e.store(e.multiply(e.load(g, at, self.dtype, 1), 0.5), g, at)
-                e.call(function, (
-                    ("ptr", self.element(g, begin, "0")), ("i64", n), ("ptr", self.element(g, "0", begin)), ("i64", n),
-                    ("i64", before), ("i64", rows),
-                ))  # fmt: skip
+                below, beside = self.element(g, begin, "0"), self.element(g, "0", begin)
+                self.inputs.tile(Kernel("across", self.dtype), below, n, beside, n, before, rows)
 
 
 # From how many rows on a matrix is computed so, and who writes it

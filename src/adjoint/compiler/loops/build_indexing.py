@@ -22,7 +22,6 @@ from adjoint.compiler.tables import (
     Arguments,
     Bounds,
     FirstCheck,
-    Function,
     Inputs,
     Items,
     Start,
@@ -184,13 +183,11 @@ class MoveWriter(UnitWriter):
     ) -> None:
         """Copy what lies side by side along another axis than where it goes: square blocks of both are turned in registers."""
         e, element, number = self.e, ELEMENT[self.dtype], self.inputs.number
-        function = self.inputs.pointer(Function("tiles", Kernel("across", self.dtype)))
 
         def block(begin: str, end: str) -> None:
-            e.call(function, (
-                ("ptr", e.at(source, begin, element)), ("i64", number(line[1])), ("ptr", e.at(out, end, element)),
-                ("i64", number(beside[2])), ("i64", number(beside[0])), ("i64", number(line[0])),
-            ))  # fmt: skip
+            first, into = e.at(source, begin, element), e.at(out, end, element)
+            given = first, number(line[1]), into, number(beside[2]), number(beside[0]), number(line[0])
+            self.inputs.tile(Kernel("across", self.dtype), *given)
 
         self.rows_of(outer, block, cut=self.cuts)
 

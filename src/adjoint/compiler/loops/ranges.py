@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Emitter
-from adjoint.compiler.tables import PARAMETERS, Arguments, Function, Inputs, Items, Key, Start
+from adjoint.compiler.loops.matmul_tiles import Kernel
+from adjoint.compiler.tables import PARAMETERS, Arguments, Inputs, Items, Key, Start
 from adjoint.compiler.targets.llvm import memory
 from adjoint.plan.plan import Step
 
@@ -81,12 +82,11 @@ class RangeWriter(ABC):
         """A pointer into the thread's own memory."""
         return self.e.at(self.e.entry("%own", 0), self.number(offset, *role), "i8")
 
-    def go_through(self, function: Function, items: Items, inputs: Sequence[tuple[str, str]]) -> None:
-        """Call a function that goes through a list."""
-        e, pointer = self.e, self.pointer(function)
+    def go_through(self, kernel: Kernel, items: Items, *values: str | int) -> None:
+        """Call a kernel that goes through a list."""
         with self.inputs.at_the_beginning():
-            start = self.arguments.add_list(e, items)
-        e.call(pointer, (("ptr", "%table"), ("ptr", "%args"), ("i64", start), *inputs))
+            start = self.arguments.add_list(self.e, items)
+        self.inputs.tile(kernel, "%table", "%args", start, *values)
 
     def result(self) -> str:
         """Where the result's first element is, or would be if a tile began with it: the tile holds the rows from %lo on."""
