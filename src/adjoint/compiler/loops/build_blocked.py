@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ELEMENT, Emitter, literal
+from adjoint.compiler.loops.build import ELEMENT
 from adjoint.compiler.loops.build_lapack import CELL, TRANSPOSED, LapackWriter
 from adjoint.compiler.loops.build_matrices import Stacked
 from adjoint.compiler.loops.matmul_tiles import Kernel
-from adjoint.compiler.tables import FAILURE, Arguments, First, Function, Inputs, Unsolvable
-from adjoint.primitives.lapack import DIVIDE, LEFT, LETTERS, LOWER, PLAIN, ROW_MAJOR
+from adjoint.compiler.tables import FAILURE, Arguments, First, Unsolvable
+from adjoint.primitives.lapack import DIVIDE, LEFT, LOWER, PLAIN
 from adjoint.primitives.linalg_kernels import BLOCK
 from adjoint.shapes import size_of
 
@@ -48,8 +47,8 @@ class BlockedWriter(LapackWriter):
 
     def function_of(self, name: str, body: Callable[[str], None]) -> L.Function:
         """A function of a range of chunks."""
-        self.e, self.by_reference, self.found = Emitter(self.lanes), {}, 0
-        self.inputs = Inputs(self.e, self.arguments)
+        self.begin(self.lanes)
+        self.by_reference, self.found = {}, 0
         self.order = self.number(self.n, "n")
         self.operands = [self.pointer(view.root) for view in self.unit.reads]
         self.out = self.pointer(self.unit.results[0][0])
@@ -88,23 +87,12 @@ class BlockedWriter(LapackWriter):
 
     # Calls of OpenBLAS, of parts of matrices whose rows are as long as those of the whole, or of blocks
 
-    def call(self, name: str, modes: tuple[int, ...], sizes: tuple[str, ...], given: tuple[Any, ...]) -> None:
-        """`given`: factors, and pointers with the lengths of rows."""
-        kinds: list[tuple[str, str]] = [("i32", str(x)) for x in (ROW_MAJOR, *modes)]
-        kinds += [("i32", self.narrow(x)) for x in sizes]
-        for x in given:
-            if isinstance(x, float):
-                kinds.append((ELEMENT[self.dtype], literal(x, self.dtype)))
-            else:
-                kinds += [("ptr", x[0]), ("i32", self.narrow(x[1]))]
-        self.e.call(self.inputs.pointer(Function("OpenBLAS", f"cblas_{LETTERS[self.dtype]}{name}")), kinds)
-
     def add_product(
         self, modes: tuple[int, int], sizes: tuple[str, str, str], factor: float, a: str, b: str, c: str
     ) -> None:
         """C + factor A B in place of C, of parts of whole matrices: rows, columns, and what is summed."""
         n = self.order
-        self.call("gemm", modes, sizes, (factor, (a, n), (b, n), 1.0, (c, n)))
+        self.blas("gemm", (*modes, *sizes), factor, (a, n), (b, n), 1.0, (c, n))
 
     # A Cholesky factor: of the rows below a block first what stands in its columns, then what that takes from the columns behind
 
@@ -150,9 +138,9 @@ class BlockedWriter(LapackWriter):
             e.when(e.test("ne", e.read_number(self.shared(e.plus(c, STATES))), 0)),
         ):
             e.note("i64", "1", self.shared(BAD))
-        self.factor("0")
+        self.factored("0")
 
-    def factor(self, start: str) -> None:
+    def factored(self, start: str) -> None:
         """The factor of the block of the diagonal that begins there."""
         e = self.e
         size = self.cell_for("size")
@@ -168,7 +156,7 @@ class BlockedWriter(LapackWriter):
         low, count = self.strip_of(chunk, self.e.plus(start, BLOCK))
         block = (self.element(self.out, start, start), self.order)
         rows = (self.element(self.out, low, start), self.order)
-        self.call("trsm", (RIGHT, LOWER, TRANSPOSED, DIVIDE), (count, str(BLOCK)), (1.0, block, rows))
+        self.blas("trsm", (RIGHT, LOWER, TRANSPOSED, DIVIDE, count, BLOCK), 1.0, block, rows)
 
     def update(self, chunk: str) -> None:
         e, out = self.e, self.out
@@ -181,7 +169,7 @@ class BlockedWriter(LapackWriter):
             (PLAIN, TRANSPOSED), (count, width, str(BLOCK)), -1.0, left, right, self.element(out, low, behind)
         )
         with e.when(e.test("eq", chunk, 0)):
-            self.factor(behind)
+            self.factored(behind)
 
     def advance(self, by: int) -> None:
         at = self.shared(PLACE)
@@ -275,16 +263,16 @@ class BlockedWriter(LapackWriter):
             (self.element(factor, start, start), n),
         )
         with e.when(e.test("ne", below, 0)):
-            self.call("trsm", (RIGHT, LOWER, PLAIN, DIVIDE), (below, height), (1.0, block, (t, n)))
+            self.blas("trsm", (RIGHT, LOWER, PLAIN, DIVIDE, below, height), 1.0, block, (t, n))
             rows = self.element(factor, end, start)
             self.add_product((TRANSPOSED, PLAIN), (height, height, below), -1.0, t, rows, h)
         phi, wide = self.space(BLOCK * BLOCK), str(BLOCK)
         self.triangle_of(h, phi, height, 1.0)
         for name, factor_of in (("trmm", 0.5), ("trsm", 1.0)):
-            self.call(name, (LEFT, LOWER, TRANSPOSED, DIVIDE), (height, height), (1.0, block, (phi, wide)))
+            self.blas(name, (LEFT, LOWER, TRANSPOSED, DIVIDE, height, height), 1.0, block, (phi, wide))
             if name == "trmm":
                 self.triangle_of(phi, phi, height, factor_of, BLOCK)
-        self.call("trsm", (RIGHT, LOWER, PLAIN, DIVIDE), (height, height), (1.0, block, (phi, wide)))
+        self.blas("trsm", (RIGHT, LOWER, PLAIN, DIVIDE, height, height), 1.0, block, (phi, wide))
         with e.loop("0", height, 1) as i, e.loop("0", height, 1) as j:
             e.known = {}
             x, y = [e.load_scalar(phi, e.plus(e.times(a, BLOCK), b), self.dtype) for a, b in ((i, j), (j, i))]

@@ -15,14 +15,13 @@ from typing import Any
 from adjoint.compiler.excerpts import Indexed, Moving, Region
 from adjoint.compiler.loops import complex_math
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Complex, Emitter, Value, lanes_for
+from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Complex, Value, lanes_for
 from adjoint.compiler.loops.matmul_tiles import TURNED, Kernel, lanes_of
 from adjoint.compiler.tables import (
     FAILURE,
     Arguments,
     Bounds,
     FirstCheck,
-    Inputs,
     Items,
     Start,
     UnitWriter,
@@ -251,8 +250,8 @@ class MoveWriter(UnitWriter):
 
     def finish(self) -> L.Function:
         """The last index that was noted becomes the failure of the run, whoever has found it."""
-        self.e = e = Emitter(1)
-        self.inputs = Inputs(e, self.arguments)
+        self.begin(1)
+        e = self.e
         failure, number = e.entry("%table", FAILURE), self.arguments.number(e, FirstCheck())
         with e.loop("0", self.inputs.number(self.chunks, "chunks"), 1) as chunk:
             note = self.note_of(chunk)

@@ -30,7 +30,6 @@ from adjoint.primitives.lapack import (
     LOWER,
     PANEL,
     PLAIN,
-    ROW_MAJOR,
     UNIT,
     UPPER,
     eigh_work,
@@ -128,9 +127,6 @@ class LapackWriter(StackWriter):
         """Where a character stands: the first byte of a number."""
         return self.cell(str(ord(x)))
 
-    def narrow(self, number: str) -> str:
-        return number if number.isdigit() else self.e.index("trunc", number, "i32")
-
     # Calls
 
     def lapack(self, name: str, *given: str, letters: int = 0) -> str:
@@ -149,30 +145,32 @@ class LapackWriter(StackWriter):
             self.by_reference[purpose] = self.place()
         return self.by_reference[purpose]
 
-    def one(self) -> tuple[str, str]:
-        """1, as the functions of cblas take it: a complex number by reference."""
+    def factor(self, x: float) -> tuple[str, str]:
+        """A number as the functions of cblas take it: a complex one, which is 0 or 1, by reference."""
         if self.parts == 1:
-            return ELEMENT[self.dtype], literal(1.0, self.dtype)
-        found = self.by_reference.get("one")
+            return ELEMENT[self.dtype], literal(x, self.dtype)
+        found = self.by_reference.get(f"{x}")
         if found is None:
-            found = self.by_reference["one"] = self.reserve(2 * CELL)
+            found = self.by_reference[f"{x}"] = self.reserve(2 * CELL)
             with self.inputs.at_the_beginning():
-                for k, bits in enumerate(ONE[self.dtype]):
+                for k, bits in enumerate(ONE[self.dtype] if x else ("0", "0")):
                     self.e.note("i64", bits, self.e.at(found, k, "i64"))
         return "ptr", found
+
+    def blas(self, name: str, numbers: Sequence[int | str], *given: float | tuple[str, str]) -> None:
+        """Call a function of OpenBLAS for modes and sizes, then factors, and matrices with the lengths of their rows."""
+        kinds: list[tuple[str, str]] = []
+        for x in given:
+            kinds += [self.factor(x)] if isinstance(x, float) else [("ptr", x[0]), ("i32", x[1])]
+        self.inputs.blas(f"{LETTERS[self.dtype]}{name}", numbers, *kinds)
 
     def triangular(
         self, a: str, x: str, n: int, k: int, modes: tuple[int, int, int], name: str = "trsm", columns: str = ""
     ) -> None:
         """X in place with T X = X, or by "trmm" T X, of a triangle of A: `modes` are which, how it is turned, its diagonal. X may
         be some `columns` of one that has k."""
-        rows, pitch = self.narrow(self.number(n, "triangle", "n")), self.narrow(self.number(k, "triangle", "k"))
-        kind, unity = self.one()
-        columns = self.narrow(columns) if columns else pitch
-        function = self.inputs.pointer(Function("OpenBLAS", f"cblas_{LETTERS[self.dtype]}{name}"))
-        integers = [("i32", str(x)) for x in (ROW_MAJOR, LEFT, *modes)]
-        self.e.call(function, (*integers, ("i32", rows), ("i32", columns), (kind, unity), ("ptr", a), ("i32", rows), ("ptr", x),
-                               ("i32", pitch)))  # fmt: skip
+        rows, pitch = self.number(n, "triangle", "n"), self.number(k, "triangle", "k")
+        self.blas(name, (LEFT, *modes, rows, columns or pitch), 1.0, (a, rows), (x, pitch))
 
     # Copies
 
@@ -567,18 +565,9 @@ def _product(w: LapackWriter) -> None:
     # Of complex matrices, each of which lies by rows or by columns.
     (m, k), n = w.unit.reads[0].shape[-2:], w.right
     modes, steps = zip(*[leading(view) for view in w.unit.reads], strict=True)
-    sizes = [w.narrow(w.number(x, role)) for role, x in (("m", m), ("n", n), ("k", k))]
-    a, b = [("ptr", x) for x in w.operands]
-    a_step, b_step = [("i32", w.narrow(w.number(x, "leading", role))) for role, x in enumerate(steps)]
-    (_, one), zero = w.one(), w.reserve(16)
-    with w.inputs.at_the_beginning():
-        for part in range(2):
-            w.e.note("i64", "0", w.e.at(zero, part, "i64"))
-    function = w.inputs.pointer(Function("OpenBLAS", f"cblas_{LETTERS[w.dtype]}gemm"))
-    w.e.call(function, (
-        *[("i32", str(x)) for x in (ROW_MAJOR, *modes)], *[("i32", x) for x in sizes], ("ptr", one), a, a_step, b, b_step,
-        ("ptr", zero), ("ptr", w.result()), ("i32", sizes[1]),
-    ))  # fmt: skip
+    sizes = [w.number(x, role) for role, x in (("m", m), ("n", n), ("k", k))]
+    a, b = [(x, w.number(step, "leading", role)) for role, (x, step) in enumerate(zip(w.operands, steps, strict=True))]
+    w.blas("gemm", (*modes, *sizes), 1.0, a, b, 0.0, (w.result(), sizes[1]))
 
 
 TRANSPOSED = 112

@@ -111,7 +111,7 @@ class RankWriter(UnitWriter):
         self.divide(lines, cost)
         self.time = float(lines * cost)
 
-    def begin(self) -> None:
+    def prepare(self) -> None:
         e, ranks = self.e, self.ranks
         self.beside = self.inputs.number(ranks.beside, "beside")
         self.by: Any = 1

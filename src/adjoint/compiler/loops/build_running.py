@@ -99,7 +99,7 @@ class RunningWriter(UnitWriter):
         self.divide(count, costs * work)
         self.time = count * work * costs / 4
 
-    def begin(self) -> None:
+    def prepare(self) -> None:
         self.length = self.inputs.number(self.runs.length, "length", self.runs.length + 9)
 
     def block(self, i: str) -> None:

@@ -69,7 +69,7 @@ class TransformWriter(UnitWriter):
         """Lines that are transformed together."""
         return self.e.lanes
 
-    def begin(self) -> None:
+    def prepare(self) -> None:
         size = 2 * (self.core + 1) * self.lanes
         self.memory, self.other = [self.inputs.own(size * ITEMSIZE[self.part]) for _ in range(2)]
 
