@@ -159,6 +159,7 @@ class Arguments:
         self.numbers: list[int] = []
         self.roles: dict[Any, Number] = {}
         self.lists: list[Items] = []
+        self.in_c: set[str] = set()  # functions of `factors.c` that it calls
 
     def given(self, value: int, role: Any = None) -> Number:
         """The key of a number that the code isn't to depend on. Numbers of the same role are one."""

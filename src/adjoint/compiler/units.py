@@ -36,8 +36,7 @@ from adjoint.compiler.schedule.chunks import rows_of_chunk
 from adjoint.compiler.schedule.matmul import tile_height
 from adjoint.compiler.tables import LARGE, Arguments, First, Writer
 from adjoint.compiler.targets.llvm import source_of
-from adjoint.runtime import llvm
-from adjoint.runtime.code import Source
+from adjoint.runtime import code, llvm
 from adjoint.shapes import contiguous, size_of
 
 WRITERS: dict[str, Any] = {  # who writes all functions of a unit, and knows its chunks
@@ -59,9 +58,11 @@ class Written(NamedTuple):
     time: float
 
     @property
-    def source(self) -> Source:
+    def source(self) -> code.Source:
         """The functions for LLVM."""
-        return source_of(self.functions, self.names)
+        found = source_of(self.functions, self.names)
+        called = self.arguments.in_c
+        return found._replace(text=f"{found.text}\n{code.functions_in_c('factors', called)}") if called else found
 
 
 def write_unit(key: Key) -> Written:
