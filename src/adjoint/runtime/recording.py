@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjoint.graph import SEARCHES, Node, Search
@@ -83,7 +84,8 @@ def _made(*arguments: Any, **keywords: Any) -> Node:
 
 @functools.cache
 def _source() -> code.Source:
-    return code.in_c("recording", ("match", "make", "below", "filled"), (OPEN, ctypes.addressof(_python())))
+    text = Path(__file__).with_suffix(".ll").read_text("utf-8")
+    return code.Source(text, frozenset(), ("match", "make", "below", "filled"), (OPEN, ctypes.addressof(_python())))
 
 
 _loaded: list[code.Code] = []
