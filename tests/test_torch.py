@@ -1375,7 +1375,6 @@ def test_shares_of_the_samples() -> None:
         ("torch.cuda.Stream()", "CPU"),
         ("torch.distributed.init_process_group('gloo')", "ad.distributed"),
         ("torch.nn.Linear(1, 1).register_backward_hook(len)", "register_full_backward_hook"),
-        ("torch.nn.SyncBatchNorm(3)", "BatchNorm1d, 2d and 3d"),
         ("torch._foreach_add([torch.ones(1)], [1.0, 2.0])", "1 tensors and a list of 2"),
         ("torch.set_float32_matmul_precision('low')", "highest"),
         ("torch.nn.utils.clip_grad_norm_(torch.nn.Linear(1, 1).parameters(), 1.0, foreach=None, typo=1)", "typo"),
