@@ -1451,3 +1451,14 @@ def test_steps_that_are_zero_as_integers_raise():
 def test_cat_is_named_as_it_was_called():
     with pytest.raises(RuntimeError, match=r"^cat: shapes \(2, 3\), \(2,\)"):
         torch.cat([torch.ones(2, 3), torch.ones(2)])
+
+
+def test_a_compiled_function_that_writes_a_history_to_its_argument_says_so():
+    def doubled(x):
+        x.mul_(2)
+        return x.sum()
+
+    w = torch.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"doubled: a tensor from outside .* a history"):
+        torch.compile(doubled)(w * 1)
+    assert torch.compile(doubled)(torch.ones(3)).item() == 6

@@ -127,6 +127,7 @@ def _compiled(f: Any, fullgraph: bool = False) -> Callable[..., Any]:
     def inside(*args: Any, **keywords: Any) -> Any:
         return f(*as_torch(args), **{k: as_torch(v) for k, v in keywords.items()})
 
+    inside.__name__ = inside.__qualname__ = getattr(f, "__name__", type(f).__name__)  # for errors
     fast = jit(inside)
     eager: list[bool] = []
 
