@@ -191,3 +191,29 @@ def test_integers_between_pixels_are_no_integers(mode: str) -> None:
     np.testing.assert_array_equal(found.numpy(), expected.numpy())
     with pytest.raises(RuntimeError, match=r"cast it by \.float"):
         torch.nn.functional.interpolate(torch.tensor(x), scale_factor=2, mode=mode)
+
+
+@pytest.mark.parametrize("kind", ["different", "equal", "unknown"])
+def test_the_largest_of_a_whole_image_is_that_of_a_smaller_window(kind):
+    values = np.random.default_rng(0).normal(size=(2, 3, 8, 8))
+    if kind == "equal":
+        values = np.maximum(values, 0.0).round()
+    elif kind == "unknown":
+        values.reshape(-1)[[3, 50, 70]] = np.nan
+    wide = np.concatenate(
+        [np.full((2, 3, 8, 2), -np.inf), values], axis=-1
+    )  # 80 pixels, which no window has cell by cell
+
+    def largest(x):
+        found, places = F.max_pool2d(x, x.shape[2:], return_indices=True)
+        return ad.sum(found * ad.tensor([1.0, 2.0, 3.0])[:, None, None]), (found, places)
+
+    (small, by_small), (large, by_large) = (
+        ad.value_and_grad(largest, has_aux=True)(ad.tensor(x)) for x in (values, wide)
+    )
+    np.testing.assert_array_equal(small[0].numpy(), large[0].numpy())
+    np.testing.assert_array_equal(small[1][0].numpy(), large[1][0].numpy())
+    rows, columns = np.divmod(small[1][1].numpy(), 8)
+    np.testing.assert_array_equal(rows * 10 + columns + 2, large[1][1].numpy())
+    np.testing.assert_array_equal(by_small.numpy(), by_large.numpy()[..., 2:])
+    assert not by_large.numpy()[..., :2].any()
