@@ -348,6 +348,20 @@ class Inputs:
         return found
 
 
+class Along(NamedTuple):
+    """A unit along an axis, as its code knows it: a primitive, its dtype and attributes; elements of a line, how many lines lie
+    side by side, and how often; of each operand its number and whether it is read backwards; the number of the result."""
+
+    name: str
+    dtype: str
+    attributes: Any
+    length: int
+    beside: int
+    times: int
+    reads: tuple[tuple[int, bool], ...]
+    result: int
+
+
 class Writer:
     """Writes functions of a unit, one at a time: `e` and `inputs` are those of the one at hand."""
 
