@@ -252,6 +252,8 @@ class Linker:
                 if timed:
                     self.close()
         self.close()
+        given = [kernels[index][0] for index, _ in self.spots]
+        self.write_blocks(given)
         used = [kernel for kernel, _ in kernels.values()]
         self.time = sum([kernel.time for kernel in used])  # nanoseconds, a guess
         self.uses = Counter([id(kernel.code) for kernel in used])
@@ -259,8 +261,6 @@ class Linker:
         self.keep += list({id(kernel): kernel for kernel in used}.values())
         self.keep += [_tiles[tile, target()] for tile in _tiles_of(self.table.positions)]
         self.nbytes = sum({id(k.code.library): k.code.library.nbytes for k in used}.values())
-        given = [kernels[index][0] for index, _ in self.spots]
-        self.write_blocks(given)
         self.calls = np.fromiter(chain.from_iterable(self.rows), np.int64).reshape(-1, calls.CALL)
         del self.rows, self.keys, self.untabled, self.plain
         self.calls[:, 1] = self.calls[:, 1] * 8 + self.arguments.ctypes.data
