@@ -169,13 +169,14 @@ class Observer:
         # of the engine's code: whether a call with these arguments runs none of the user's
         self._alone: dict[int, Callable[[Mapping[str, Any]], bool]] = {}
         self._may_pause = CAN_PAUSE and sys.gettrace() is None  # a debugger reads what hangs on frames
+        self.hear: Any = None  # the listener
         self._returning: Any = None  # what brings the listener back when it is freed
 
     def watch(self, function: Callable[[], Any]) -> Any:
         """Call a function, watched."""
         before: Any = sys.getprofile()
         after = before if callable(before) else None
-        hear = self._hearing()
+        hear = self.hear = self._hearing()
         # Functions in C, so that no handler runs in between.
         self._returning = type("Returning", (), {"__del__": functools.partial(sys.setprofile, hear)})
         nothing = functools.partial(int)
@@ -187,6 +188,7 @@ class Observer:
             # is freed later, and brings nothing back any more.
             self._returning.__del__ = nothing
             sys.setprofile(after)
+            self.hear = None
             if hasattr(before, "enable"):  # cProfile, which is written in C
                 before.enable()
         if self.refused is not None:
