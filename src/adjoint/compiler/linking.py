@@ -239,7 +239,7 @@ class Linker:
         self.starts: list[list[Start]] = []  # and where its places are
         self.keys: list[Any] = []  # of what stands in the blocks besides numbers
         self.untabled: dict[int, int] = {}  # by their numbers among the keys, what of it isn't a position in the table
-        self.plain: dict[int, list[Any] | None] = {}  # by identity of kernels with the same keys in every unit, but for places: these
+        self.plain: dict[int, list[Any] | None] = {}  # by identity of a kernel, its keys, if only places differ
         self.packs: list[Any] = []  # the views that are packed, in order
         self.primitives: list[onednn.Primitive] = []  # of oneDNN, that kernels call, in order
         self.sized: list[tuple[Shared, int, str]] = []  # scratch space, and of which unit's kernel its size is

@@ -239,7 +239,7 @@ class Builder:
                         continue
                     wide = scalars.isdisjoint(slots)
                 if selected:
-                    slot_of[node] = i
+                    slot_of[node] = slots[0]
                 elif op in APART:
                     slot_of[node] = self.apart(node, inputs, slots)
                 else:

@@ -81,7 +81,11 @@ def compile_layers(plan: Plan) -> Native | None:
         if short is None or isinstance(fusion, str) or any([isinstance(unit, Scan) for unit in fusion.units]):
             return None
         return _Layers(plan, short, fusion).program()
-    except Exception:  # whatever it is, the plan goes through the stages itself
+    except (
+        Unfit,
+        LookupError,
+        ValueError,
+    ):  # also for names that the shorter plan doesn't know, and rows of unlike lengths
         return None
 
 

@@ -289,7 +289,9 @@ class Relatives(Kindred[Pattern]):
 
 
 _known: Remembered[Relatives] = Remembered(MOST_STEPS)
-_first: Remembered[list[Plan]] = Remembered(MOST_STEPS)  # of so many steps, outputs and so on: described once a second comes
+_first: Remembered[list[Plan]] = Remembered(
+    MOST_STEPS
+)  # of so many steps, outputs and so on: described once a second comes
 _lock = _forks.rlock()
 
 
