@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import copy
 import weakref
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate, chain
+from itertools import accumulate, chain, count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from adjoint.compiler.excerpts import Key, key_of
 from adjoint.compiler.extents import Values
 from adjoint.compiler.families import Family, follows, pattern_of, structure_of, with_numbers
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Host, Nest, Unit
+from adjoint.compiler.fuse.kinds import Host, Nest, Unit, View
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.tables import (
     HEADER,
@@ -37,6 +37,7 @@ from adjoint.compiler.targets.target import target, tuning
 from adjoint.plan.plan import Step
 from adjoint.runtime import code, libraries, llvm, onednn, onednn_library
 
+_new_tuple = tuple.__new__  # named tuples by their own constructor take twice as long
 MOST_KERNELS = 1 << 12  # that are remembered; a program keeps those that it calls
 
 
@@ -268,11 +269,10 @@ class Linker:
 
     def write_blocks(self, kernels: Sequence[Kernel]) -> None:
         """Write the blocks of the units of these kernels, of whose keys all get positions in the table."""
-        positions: dict[Any, int] = dict.fromkeys(self.keys, 0)
-        positions.pop(None, None)
-        positions.update(zip(positions, range(HEADER, HEADER + len(positions)), strict=True))
-        self.table.positions = positions
-        found = list(map(positions.get, self.keys))
+        positions: dict[Any, int] = defaultdict(count(HEADER).__next__, {None: 0})
+        found = [positions[key] for key in self.keys]
+        del positions[None]
+        self.table.positions = dict(positions)
         for k, value in self.untabled.items():
             found[k] = value
         distinct = {id(kernel): kernel for kernel in kernels}
@@ -316,7 +316,7 @@ class Linker:
         packed: dict[str, Shared] = {}
         first = kernel.first
         for view, purpose in arguments.packed.items():
-            view = view._replace(root=starts[view.root].root, offset=starts[view.root].offset)
+            view = _new_tuple(View, (*starts[view.root], view.shape, view.strides))
             self.packs.append(view)
             before = table.packed.get(view)
             if before is None:
@@ -376,7 +376,7 @@ class Linker:
         of those at `moving` are elsewhere, and as many. None where other views are packed once, or other primitives are one."""
         given = [kernels[index] for index, _ in self.spots]
         packs = [
-            view._replace(root=own[view.root].root, offset=own[view.root].offset)
+            _new_tuple(View, (*own[view.root], view.shape, view.strides))
             for kernel, own in given
             for view in kernel.arguments.packed
         ]
