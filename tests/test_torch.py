@@ -310,13 +310,17 @@ def test_a_function_with_a_derivative_of_its_own():
         @staticmethod
         def forward(ctx, x):
             ctx.save_for_backward(x)
+            ctx.factor = 3
             return x.pow(3)
 
         @staticmethod
         def backward(ctx, gradient):
             (x,) = ctx.saved_tensors
             assert type(x) is torch.Tensor
-            return gradient * 3 * x.pow(2)
+            factor = ctx.factor
+            del ctx.factor  # as programs that save memory do
+            assert not hasattr(ctx, "factor")
+            return gradient * factor * x.pow(2)
 
     x = torch.tensor([2.0], requires_grad=True)
     Cube.apply(x).backward()
@@ -1425,6 +1429,7 @@ def test_a_scripted_module_is_a_module():
             return x * n
 
     assert Double()(torch.ones(2)).tolist() == [2.0, 2.0]
+    assert torch.jit.annotations.List[int] == list[int]
     assert not isinstance(torch.nn.Linear(1, 1), torch.jit.ScriptModule)
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from multiprocessing import cpu_count, get_start_method, set_start_method
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import Any, Final, Optional
 from urllib.parse import urlparse
 
 from adjoint import tracing
@@ -161,6 +161,7 @@ def _parts() -> dict[str, Any]:
     SETTINGS["jit"].__dict__.update(
         _names("jit"), is_scripting=never, is_tracing=never, annotate=lambda kind, value: value,
         load=_absent("jit.load", "torch.load reads what torch.save wrote"), save=_absent("jit.save", WEIGHTS),
+        annotations=Namespace("torch.jit.annotations", List=list, Dict=dict, Tuple=tuple, Optional=Optional, Any=Any),
         interface=same, script_if_tracing=same, script_method=same, ScriptModule=ScriptModule,
         set_fusion_strategy=nothing, enable_onednn_fusion=nothing, Final=Final,
     )  # fmt: skip
