@@ -98,6 +98,7 @@ def _is_traced(*nodes: Node) -> bool:
 LOOK_AFTER = 1 << 22  # elements, each operation counting as 1024 more
 LONG_PENDING = 2048  # nodes
 LARGE_PENDING = 1024  # nodes, of more than LOOK_AFTER elements together
+LONGEST_TURN = 1 << 13  # nodes of large arrays: a turn of a loop that isn't over by then isn't waited for
 MOST_TURNS = 64
 # Where nodes were recorded that were evaluated because much was pending below them; how many turns of a loop at a time.
 _turns: dict[Any, int] = {}
@@ -144,26 +145,43 @@ def _due(node: Node) -> tuple[list[Node], bool]:
         if x.value is None and type(x.type) is not tuple:
             pending += 1
             elements += x.type.size
-    if pending > LARGE_PENDING and elements > LOOK_AFTER:
-        return _where_to_cut(below), True
-    return ([node] if pending > LONG_PENDING else []), False
+    if pending <= LARGE_PENDING or elements <= LOOK_AFTER:
+        return ([node] if pending > LONG_PENDING else []), False
+    found = _where_to_cut(below)
+    if not found:
+        if pending > LONGEST_TURN:
+            return [node], True
+        _recorded_since[0] -= (
+            elements // 4
+        )  # a long graph isn't looked at again before a good part of it more is recorded
+    return found, True
 
 
 def _where_to_cut(below: Sequence[Node]) -> list[Node]:
     """Which nodes to evaluate, one after the other, where much is pending below the last of these: those that end so many turns
-    of a loop as were evaluated together before. So the same graphs come back, and have programs."""
+    of a loop as were evaluated together before. So the same graphs come back, and have programs. None while a turn isn't over."""
     chain = _longest_chain(below)
-    candidates = [x for x in chain if not x.tracked and type(x.type) is not tuple]
-    marks = [(x.op, x.type, place_of(x.site, x.offset)) for x in candidates]
-    counts = Counter(marks)
-    mark, turns = next(((x, _turns.get(x, 1)) for x in counts if x in _turns), (None, 0))
-    if mark is None:  # what is recorded once in a turn isn't inside of another loop, as one over layers
-        mark = min(marks[len(marks) // 2 :], key=counts.__getitem__)
-        if len(_turns) >= MOST_TURNS:
-            _turns.clear()
-        _turns[mark] = turns = max(counts[mark] * 3 // 4, 1)  # for at the next look there may be fewer
-    found = [x for x, its in zip(candidates, marks, strict=True) if its == mark]
-    return found[turns - 1 :: turns] or candidates[-1:]
+    known = {x[:2] for x in _turns}
+    found: dict[Any, list[Node]] = {}
+    for x in chain:
+        if (x.op, x.type) in known and (mark := _mark(x)) in _turns:
+            found.setdefault(mark, []).append(x)
+    if found:
+        mark, its = next(iter(found.items()))
+        turns = _turns.get(mark, 1)
+        return its[turns - 1 :: turns]
+    marks = [_mark(x) for x in chain if not x.tracked]
+    counts = Counter(marks)  # what is recorded once in a turn isn't inside of another loop, as one over layers
+    mark = min(marks[len(marks) // 2 :], key=counts.__getitem__)
+    if len(_turns) >= MOST_TURNS:
+        _turns.clear()
+    _turns[mark] = turns = max(counts[mark] * 3 // 4, 1)  # for at the next look there may be fewer
+    return [x for x in chain if not x.tracked and _mark(x) == mark][turns - 1 :: turns]
+
+
+def _mark(x: Node) -> Any:
+    """What a node has in common with those that are recorded in the same place."""
+    return x.op, x.type, place_of(x.site, x.offset)
 
 
 def _longest_chain(below: Sequence[Node]) -> list[Node]:
