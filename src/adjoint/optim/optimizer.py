@@ -18,7 +18,7 @@ from adjoint.tensors.pending import evaluated_soon, settle
 from adjoint.tracing import active
 from adjoint.transforms.modes import enable_grad, no_grad
 
-from .alike import Turn, Update, given, kind_of, recorded_update
+from .alike import Turn, Updates
 from .rates import check_rate, give_rate, rate_as
 from .rows import update_rows
 
@@ -314,7 +314,7 @@ class Optimizer(tracing.Watched):
         tracer = active()
         if tracer is not None:
             tracer.alike([state for _, _, state, _ in turns if "step" in state], "step")
-        known: dict[Any, Update | None] | None = {} if type(self).__module__.startswith(OWN) else None
+        known = Updates(self) if type(self).__module__.startswith(OWN) else None
         for turn in turns:
             parameter, _, state, _ = turn
             self._update(turn, known)
@@ -326,8 +326,8 @@ class Optimizer(tracing.Watched):
             changed += [parameter for _, parameter in given]
         return changed
 
-    def _update(self, turn: Turn, known: dict[Any, Update | None] | None) -> None:
-        """Give a parameter its new value. `known` are the updates of this step that can be recorded anew for others."""
+    def _update(self, turn: Turn, known: Updates | None) -> None:
+        """Give a parameter its new value. `known` are the updates of this step that are recorded as others were."""
         parameter, gradient, state, group = turn
         if group.get("maximize"):
             gradient = -gradient
@@ -336,19 +336,15 @@ class Optimizer(tracing.Watched):
             parameter.data = update_rows(self.update, parameter, gradient, state, group)
             return
         turn = parameter, gradient, state, group
-        if known is None or not self.is_elementwise(group):
+        if known is None or isinstance(group, _Rated) or not self.is_elementwise(group):
             parameter.data = self.update(parameter, gradient, state, group)
             return
-        before, names = given(turn), list(state)
-        kind = kind_of(turn, before)
-        update = known.get(kind)
-        if update is not None:
+        before = [parameter.node, gradient.node, *[value.node for value in state.values() if isinstance(value, Tensor)]]
+        update = known.of(turn, before)
+        if update is None:
+            parameter.data = self.update(parameter, gradient, state, group)
+        else:
             update.repeat(turn, before)
-            return
-        result = self.update(parameter, gradient, state, group)
-        if kind is not None and kind not in known:
-            known[kind] = recorded_update(turn, before, names, result)
-        parameter.data = result
 
     def _turns(self) -> tuple[list[tuple[Tensor, Tensor, State, Group]], list[tuple[int, Tensor]]]:
         """The parameters that have a gradient and are updated here, each with that and its state, which has begun; and the

@@ -20,9 +20,10 @@ from adjoint.plan.canonical import Canonical, value_array
 from adjoint.plan.donation import forgotten_leaves
 from adjoint.plan.order import ordered
 from adjoint.plan.text import plan_text, step_text
+from adjoint.primitives.calls import CALL, Callee
 from adjoint.primitives.contraction import MATMUL
 from adjoint.primitives.convolution import CONVOLUTION, CONVOLUTION_INPUT_GRADIENT, CONVOLUTION_WEIGHT_GRADIENT
-from adjoint.primitives.core import DETACH, FULL, PLACEHOLDER, SELECT, conform, placeholder
+from adjoint.primitives.core import DETACH, FULL, PLACEHOLDER, SELECT, conform, placeholder, select
 from adjoint.primitives.custom import CLOSED, CUSTOM, HOST_CALL, hooks_of
 from adjoint.primitives.elementwise import WHERE
 from adjoint.primitives.random import RANDOM_BITS
@@ -149,6 +150,7 @@ class Builder:
         self.replaced = replaced
         self.scalars: set[int] = set()  # slots of constants: one number, whatever the shape
         self.merged: Any = Compared() if following[0] else {}
+        self.called: dict[Node, list[int]] = {}  # the slots of what calls are given and of their steps
 
     def new_slot(self, type: Any) -> int:
         self.plan.types.append(type)
@@ -192,8 +194,12 @@ class Builder:
             if node.value is not None or (not inputs and op is not HOST_CALL):
                 slot_of[node] = self.given(node)
                 continue
-            if op is SELECT and node in replaced:
-                inputs = (replaced[node],)
+            if op is SELECT:
+                if node in replaced:
+                    inputs = (replaced[node],)
+                elif inputs[0] in self.called:
+                    slot_of[node] = self.called[inputs[0]][inputs[0].attributes.outputs[node.attributes]]
+                    continue
             elif op.elementwise:
                 for x in inputs:
                     if x.op is BROADCAST:
@@ -236,6 +242,10 @@ class Builder:
             if op in APART:
                 slot_of[node] = self.apart(node, inputs, slots)
                 continue
+            if op is CALL:
+                self.called[node] = self.call(node.attributes, slots)
+                slot_of[node] = self.called[node][-1]
+                continue
             if not wide:
                 slots = self.widened(op, inputs, slots, type)
             slot_of[node] = add(op, node.attributes, slots, type)
@@ -248,6 +258,20 @@ class Builder:
         for part in written_apart(node):
             source = self.add(part.op, part.attributes, (source,), part.type)
         return self.add(ADD, None, (*onto, source), node.type) if onto else source
+
+    def call(self, callee: Callee, slots: tuple[int, ...]) -> list[int]:
+        """The slots of what a call is given and of its steps, which come one by one. No others are equal to them."""
+        found, types = list(slots), self.plan.types
+        come, meet, alone = self.plan.steps.append, found.append, self.scalars.issuperset
+        for kernel, (op, attributes, places, type, _, _) in zip(callee.kernels, callee.steps, strict=True):
+            inputs = tuple([found[k] for k in places])
+            if alone(inputs) and type.shape != ():
+                inputs = (self.spread(inputs[0]), *inputs[1:])
+            slot = len(types)
+            types.append(type)
+            come(_new_tuple(Step, (op, attributes, kernel, op.masked or kernel, inputs, slot, type)))
+            meet(slot)
+        return found
 
     def given(self, node: Node) -> int:
         """The slot of a node that has a value or is a constant."""
@@ -291,9 +315,13 @@ class Builder:
 
     def whole(self, x: Node) -> int:
         """The slot of a node at its full shape: constants are held as single numbers and broadcast here."""
-        slot = self.slot_of[x]
-        if slot in self.scalars and x.type.shape != ():
-            return self.add(BROADCAST, x.type.shape, (slot,), x.type)
+        return self.spread(self.slot_of[x])
+
+    def spread(self, slot: int) -> int:
+        """The slot of a constant at its full shape; of anything else that itself."""
+        type = self.plan.types[slot]
+        if slot in self.scalars and type.shape != ():
+            return self.add(BROADCAST, type.shape, (slot,), type)
         return slot
 
 
@@ -394,6 +422,8 @@ def find_targets(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[list[
     for i in wanted:
         if order[i] in derived:
             targets += [(i, k, x, False) for k, x in enumerate(derived[order[i]])]
+        elif order[i].op is CALL and order[i].value is None:
+            targets += [(i, k, select(order[i], k), False) for k in range(len(order[i].type))]
         else:
             targets.append((i, None, replaced.get(order[i], order[i]), False))
     asked = set(wanted)
@@ -404,14 +434,14 @@ def find_targets(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[list[
 def build(c: Canonical, wanted: Sequence[int], keep: bool, noted: bool = False) -> Plan:
     """The plan that computes the nodes numbered `wanted`; with `keep`, also what a later reverse pass will read. If it is
     `noted`, it knows the user's lines and names."""
-    plan, slot_of = built(c, wanted, keep)
+    plan, builder = built(c, wanted, keep)
     if noted:
-        note(plan, slot_of)
+        note(plan, builder)
     return plan
 
 
-def built(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[Plan, dict[Node, int]]:
-    """The plan, and the slot of each node in it."""
+def built(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[Plan, Builder]:
+    """The plan, and what knows the slot of each node in it."""
     plan = Plan([x.type for x in c.leaves], [x.type for _, x in c.numbers])
     slot_of: dict[Node, int] = {x: i for i, x in enumerate(c.leaves)}
     for i, (_, x) in enumerate(c.numbers):
@@ -427,18 +457,21 @@ def built(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[Plan, dict[N
     _narrow(plan)
     _note_masks(plan)
     plan.forgotten = forgotten_leaves(c)
-    return plan, slot_of
+    return plan, builder
 
 
 MOST_NOTED = 1 << 17  # steps of a plan that is remembered to be read
 
 
-def note(plan: Plan, slot_of: dict[Node, int]) -> None:
+def note(plan: Plan, builder: Builder) -> None:
     """Write down where each step of a plan was recorded, and what its leaves are called."""
     if len(plan.steps) > MOST_NOTED:
         return
     producer, sites = {step.output: step for step in plan.steps}, plan.sites
-    for node, slot in slot_of.items():
+    for node, found in builder.called.items():
+        callee = node.attributes
+        sites.update({k: (x.site, x.offset) for k, x in zip(found[callee.given :], callee.steps, strict=True)})
+    for node, slot in builder.slot_of.items():
         if node.inputs:
             if slot not in sites:  # the first of those that were merged
                 sites[slot] = (node.site, node.offset)
