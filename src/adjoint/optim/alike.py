@@ -26,7 +26,8 @@ __all__ = ["Turn", "Updates"]
 Turn = tuple[Tensor, Tensor, Any, Any]  # parameter, gradient, state, group
 Number = tuple[
     bool, str, int | None
-]  # whether it is the state's or the group's; its name there, and its place in a tuple
+]  # whether it is the state's, not the group's; its name there, and its place in a tuple
+Numbers = Callable[[list[Any]], list[Any] | None]
 
 MOST = 1 << 12  # kinds of updates that are remembered
 VARIANTS = 8  # ways in which an update goes on, as its numbers are
@@ -38,7 +39,7 @@ class Recipe(NamedTuple):
     """How parameters are updated that are alike but for numbers.
 
     numbers    makes of the numbers that are `read`, which see, those that constants are and new ones of the state; None where
-               this isn't how it is done with them
+               this isn't how it is done with them. Recipes that work out the same have the same function
     constants  the types of the constants
     callee     what is done with parameter, gradient, tensors of the state and constants
     result     the place of the parameter's new value, among what is given and then the callee's outputs
@@ -47,25 +48,28 @@ class Recipe(NamedTuple):
     """
 
     read: list[Number]
-    numbers: Callable[[list[Any]], list[Any] | None]
+    numbers: Numbers
     constants: list[Any]
     callee: Callee
     result: int
     tensors: list[tuple[str, int]]
     counts: list[str]
 
-    def update(self, turn: Turn) -> Update | None:
-        """It with the numbers of a parameter; None where these don't fit."""
-        _, _, state, group = turn
-        found = None
-        values = [(state if own else group)[name] for own, name, _ in self.read]
-        values = [x if at is None else x[at] for x, (_, _, at) in zip(values, self.read, strict=True)]
+    def found(self, state: Any, group: Any) -> list[Any] | None:
+        """What `numbers` makes of the numbers of a parameter."""
+        values = [
+            (state if own else group)[name] if at is None else (state if own else group)[name][at]
+            for own, name, at in self.read
+        ]
         with suppress(ArithmeticError, TypeError):  # raised again where the update itself is run
-            found = self.numbers(values)
-        if found is None:
-            return None
+            return self.numbers(values)
+        return None
+
+    def update(self, found: list[Any]) -> Update:
+        """It with these numbers."""
         constants = [
-            Node(FULL, (), typed(x, t.dtype), t, None, 0, False) for x, t in zip(found, self.constants, strict=False)
+            Node(FULL, (), x if type(x) is float and t.real_inexact else typed(x, t.dtype), t, None, 0, False)
+            for x, t in zip(found, self.constants, strict=False)
         ]
         return Update(self, constants, found[len(constants) :])
 
@@ -90,6 +94,7 @@ class Update(NamedTuple):
 
 
 _recipes: dict[Any, list[Recipe | None]] = {}  # by what is alike; None: such an update can't be repeated
+_functions: dict[Any, Numbers] = {}  # of the recipes, by what they work out
 
 
 class Updates:
@@ -98,59 +103,61 @@ class Updates:
     def __init__(self, optimizer: Any) -> None:
         self.optimizer = optimizer
         self.known: dict[Any, Update | None] = {}
+        self.found: dict[Any, list[Any] | None] = {}  # what recipes have worked out
         self.settings: dict[int, Any] = {}  # of the groups
 
     def of(self, turn: Turn, before: Sequence[Node]) -> Update | None:
         """How a parameter is updated, of which `before` is given; None: as the optimizer says."""
-        kind = _kind_of(turn, before)
+        numbers = _numbers_of(turn)
+        kind = (numbers, *turn[2], *[x.type.code for x in before])
         if kind not in self.known:
-            self.known[kind] = self._fitting(turn, before)
+            self.known[kind] = self._fitting(turn, before, numbers)
         return self.known[kind]
 
-    def _fitting(self, turn: Turn, before: Sequence[Node]) -> Update | None:
-        group = turn[3]
+    def _fitting(self, turn: Turn, before: Sequence[Node], numbers: Any) -> Update | None:
+        _, _, state, group = turn
         if id(group) not in self.settings:
             self.settings[id(group)] = _settings(group)
         settings = self.settings[id(group)]
         if settings is None or before[0].type.dtype.narrow:
             return None
-        form = [(name, None if isinstance(x, Tensor) else type(x)) for name, x in turn[2].items()]
+        form = [(name, None if isinstance(x, Tensor) else type(x)) for name, x in state.items()]
         rule = getattr(self.optimizer.update, "__func__", self.optimizer.update)
         key = (type(self.optimizer), rule, settings, *form, *[x.type.code for x in before])
         recipes = _recipes.get(key, [])
+        if None in recipes:
+            return None
         for recipe in recipes:
-            update = None if recipe is None else recipe.update(turn)
+            update = self._with_numbers(recipe, turn, numbers)
             if update is not None:
                 return update
-        if len(recipes) == VARIANTS or None in recipes:
+        if len(recipes) == VARIANTS:
             return None
-        outer = get_mode()
-        try:  # each operation's line is where the optimizer says it
-            MODE.set(Mode(False, None, 0, outer.outer))
-            with tracing.paused():
-                made = _recorded(self.optimizer, turn, before)
-        finally:
-            MODE.set(outer)
+        made = _recorded_apart(self.optimizer, turn, before)
         if len(_recipes) >= MOST:
             _recipes.clear()
+            _functions.clear()
         _recipes[key] = [*recipes, made]
-        return None if made is None else made.update(turn)
+        return None if made is None else self._with_numbers(made, turn, numbers)
+
+    def _with_numbers(self, recipe: Recipe | None, turn: Turn, numbers: Any) -> Update | None:
+        """A recipe with the numbers of a parameter, if it is how that is updated."""
+        assert recipe is not None
+        key = (numbers, id(recipe.numbers))
+        if key not in self.found:
+            self.found[key] = recipe.found(*turn[2:])
+        found = self.found[key]
+        return None if found is None else recipe.update(found)
 
 
-def _kind_of(turn: Turn, before: Sequence[Node]) -> Any:
-    """What decides how a parameter is updated in this step, of which `before` is given."""
+def _numbers_of(turn: Turn) -> Any:
+    """The numbers that decide how a parameter is updated: those of its group, by that alone, and of its state."""
     _, _, state, group = turn
-    parts: list[Any] = [id(group), before[0].type.code, before[1].type.code]
-    tensors = iter(before[2:])
+    parts: list[Any] = [id(group)]
     for name, value in state.items():
-        if isinstance(value, Tensor):
-            parts += name, next(tensors).type.code
-            continue
-        number = state[name]  # which stands for that of each call while a function is traced
-        if type(number) is Unknown:
-            parts += name, Unknown, number.name
-        else:
-            parts += name, type(number), number
+        if not isinstance(value, Tensor):
+            number = state[name]  # which stands for that of each call while a function is traced
+            parts += (Unknown, number.name) if type(number) is Unknown else (type(number), number)
     return tuple(parts)
 
 
@@ -158,16 +165,28 @@ def _settings(group: Any) -> Any:
     """What isn't a number of a group's hyperparameters, and the types of numbers; None where there is more."""
     found: list[Any] = []
     for name, value in dict.items(group):
-        if name in NOT_READ:
-            continue
-        parts = value if type(value) is tuple else (value,)
-        if all([tracing.is_number(x) for x in parts]):
-            found.append((name, type(value), *map(type, parts)))
-        elif type(value) in PLAIN:
+        kind = type(value)
+        if kind is float or kind is int:
+            found.append((name, kind))
+        elif kind in PLAIN:
             found.append((name, value))
-        else:
-            return None
+        elif name not in NOT_READ:
+            parts = value if kind is tuple else (value,)
+            if not all([tracing.is_number(x) for x in parts]):
+                return None
+            found.append((name, kind, *map(type, parts)))
     return tuple(found)
+
+
+def _recorded_apart(optimizer: Any, turn: Turn, before: Sequence[Node]) -> Recipe | None:
+    """See `_recorded`. Each operation's line is where the optimizer says it, and nobody traces."""
+    outer = get_mode()
+    try:
+        MODE.set(Mode(False, None, 0, outer.outer))
+        with tracing.paused():
+            return _recorded(optimizer, turn, before)
+    finally:
+        MODE.set(outer)
 
 
 class _Read(dict[str, Any]):
@@ -215,18 +234,21 @@ def _recorded(optimizer: Any, turn: Turn, before: Sequence[Node]) -> Recipe | No
     inner = _Read(begun, True, ledger, read)
     result = optimizer.update(parameter, gradient, inner, _Read(group, False, ledger, read)).node
     after = {name: x.node for name, x in dict.items(inner) if isinstance(x, Tensor)}
-    if list(inner) != list(begun) or after.keys() != {name for name, x in begun.items() if isinstance(x, Tensor)}:
+    kinds = [[(name, isinstance(x, Tensor)) for name, x in dict.items(entries)] for entries in (begun, inner)]
+    if result.type is not before[0].type or kinds[0] != kinds[1]:
         return None
     counts = [name for name in inner.changed() if name not in after]
     numbers = [dict.__getitem__(inner, name) for name in counts]
     written = _written(stand_ins, [result, *after.values()])
-    if written is None or not all([type(x) is Unknown or tracing.is_number(x) for x in numbers]):
+    if written is None or not all([tracing.is_number(x) for x in [*numbers, *[begun[name] for name in counts]]]):
         return None
     constants, callee, (first, *places) = written
-    values = ledger.function([*[x.attributes for x in constants], *numbers])
-    return Recipe(
-        read, values, [x.type for x in constants], callee, first, list(zip(after, places, strict=True)), counts
-    )  # fmt: skip
+    wanted = [*[x.attributes for x in constants], *numbers]
+    names = [x.name if type(x) is Unknown else repr(x) for x in wanted]
+    said = (*read, *ledger.lines.items(), *ledger.conditions, *names, repr(ledger.constants))
+    function = _functions.setdefault(said, ledger.function(wanted))
+    kept = list(zip(after, places, strict=True))
+    return Recipe(read, function, [x.type for x in constants], callee, first, kept, counts)
 
 
 def _written(given: list[Node], results: list[Node]) -> tuple[list[Node], Callee, list[int]] | None:
@@ -244,7 +266,10 @@ def _written(given: list[Node], results: list[Node]) -> tuple[list[Node], Callee
     steps: list[CalledStep] = []
     for x in found:
         if x not in place:
+            parts = x.attributes if type(x.attributes) is tuple else (x.attributes,)
             if not (x.op.elementwise or x.op is CAST) or x.op.masked is not None or x.tracked or x.value is not None:
+                return None
+            if any([type(part) is Unknown for part in parts]):
                 return None
             place[x] = len(given) + len(constants) + len(steps)
             steps.append(CalledStep(x.op, x.attributes, tuple([place[y] for y in x.inputs]), x.type, x.site, x.offset))

@@ -261,15 +261,15 @@ class Builder:
 
     def call(self, callee: Callee, slots: tuple[int, ...]) -> list[int]:
         """The slots of what a call is given and of its steps, which come one by one. No others are equal to them."""
-        found, types = list(slots), self.plan.types
+        found, types, given = list(slots), self.plan.types, callee.given
         come, meet, alone = self.plan.steps.append, found.append, self.scalars.issuperset
         for kernel, (op, attributes, places, type, _, _) in zip(callee.kernels, callee.steps, strict=True):
             inputs = tuple([found[k] for k in places])
-            if alone(inputs) and type.shape != ():
+            if places[0] < given and places[-1] < given and alone(inputs) and type.shape != ():
                 inputs = (self.spread(inputs[0]), *inputs[1:])
             slot = len(types)
             types.append(type)
-            come(_new_tuple(Step, (op, attributes, kernel, op.masked or kernel, inputs, slot, type)))
+            come(_new_tuple(Step, (op, attributes, kernel, kernel, inputs, slot, type)))
             meet(slot)
         return found
 
