@@ -11,6 +11,7 @@ from adjoint.batch import Batch
 from adjoint.derive import expand
 from adjoint.graph import array_type, topological
 from adjoint.optim import alike
+from adjoint.plan.canonical import canonicalize
 from adjoint.primitives.calls import CALL, CalledStep, call, callee_of
 from adjoint.primitives.core import full, placeholder
 from adjoint.tensors.named import wrap
@@ -190,6 +191,21 @@ def test_an_update_is_one_node():
     written = topological(expand([w.node for w in parameters]), lambda x: x.value is None)
     assert len([x for x in written if x.op is SQRT]) == 3
     assert {x.origin.file.split("/")[-1] for x in written if x.op is SQRT} == {"adam.py"}
+
+
+@pytest.mark.parametrize("name", ["momentum", "adam", "adamw", "rmsprop", "rprop"])
+def test_the_first_step_has_the_structure_of_all_others(name):
+    """What is remembered begins with values, and not as constants."""
+    keys = []
+    w = ad.variable(np.ones((4, 5), "f4"))
+    optimizer = OPTIMIZERS[name]([w])
+    for _ in range(3):
+        w.grad = ad.tensor(np.full((4, 5), 2, "f4"))
+        c = canonicalize(recorded(optimizer))
+        keys.append((c.entries, c.edges))
+        assert np.isfinite(w.numpy()).all()
+        ad.evaluate([x for x in optimizer.state[0].values() if isinstance(x, ad.Tensor)])
+    assert keys[0] == keys[1] == keys[2]
 
 
 def test_a_rule_that_is_replaced_is_followed(monkeypatch):

@@ -8,8 +8,10 @@ from typing import Any, ClassVar, Protocol, Self, TypedDict
 import numpy as np
 
 from adjoint import tracing, tree
+from adjoint.execution.interpreter import whole
 from adjoint.graph.collector import without_collector
 from adjoint.hints import attribute_error
+from adjoint.primitives.core import FULL, leaf
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
 from adjoint.tensors.located import at_user
@@ -378,9 +380,14 @@ class Optimizer(tracing.Watched):
         return turns, given
 
     def _begin(self, parameter: Tensor, state: State, group: Group) -> None:
-        """Fill the state of a parameter. It is there from then on, also where this step is only traced."""
+        """Fill the state of a parameter. It is there from then on, also where this step is only traced. What it begins with has
+        its value, so that the first step is like all others."""
         with tracing.paused():
-            dict.update(state, self.prepare(parameter, group))  # not counted as a change, which it is not to who traces
+            begun = self.prepare(parameter, group)
+            for tensor in begun.values():
+                if isinstance(tensor, Tensor) and tensor.node.op is FULL and tensor.node.value is None:
+                    tensor.node = leaf(whole(tensor.node), tensor.node.type)
+            dict.update(state, begun)  # not counted as a change, which it is not to who traces
 
     def zero_grad(self) -> None:
         """Set the `.grad` of every parameter to None."""
