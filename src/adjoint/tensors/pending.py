@@ -68,7 +68,7 @@ def settle(nodes: Sequence[Node], weight: int | None = None) -> None:
     """Evaluate nodes together with what is being accumulated, so that a loop of updates never piles up. `weight` is that of
     what else was recorded since the last look, where what belongs to the nodes isn't to count."""
     if weight is not None:
-        _recorded_since[0] = weight
+        recorded_since[0] = weight
     if tracing.active() is not None:
         return  # nothing has a value there, and nothing piles up
     pending = []
@@ -96,7 +96,7 @@ def _is_traced(*nodes: Node) -> bool:
 LOOK_AFTER = 1 << 22  # elements, each operation counting as 1024 more
 LONG_PENDING = 2048  # nodes
 LARGE_PENDING = 1024  # nodes, of more than LOOK_AFTER elements together
-_recorded_since = [0, 0]  # the weight of what was recorded since the last look; how many looks there were
+recorded_since = [0, 0]  # the weight of what was recorded since the last look; how many looks there were
 # Whether an optimizer is recording a step that it will evaluate.
 SETTLING: ContextVar[bool] = ContextVar("adjoint_settling", default=False)
 
@@ -108,7 +108,7 @@ class evaluated_soon(Setting[bool]):
         super().__init__(SETTLING)
 
     def __enter__(self) -> evaluated_soon:
-        self.weight = _recorded_since[0]
+        self.weight = recorded_since[0]
         self.set(True)
         return self
 
@@ -118,7 +118,7 @@ def count_pending(node: Node) -> None:
 
     So an average that is updated in a loop and never read doesn't grow. What else is alive in that graph gets its value too.
     """
-    state = _recorded_since
+    state = recorded_since
     state[0] += node.type.size + 1024
     if state[0] >= LOOK_AFTER and not SETTLING.get() and tracing.active() is None:
         state[1] += 1
