@@ -102,7 +102,8 @@ def _code(compiling: bool) -> list[code.Code]:
     if _loaded or (_looked[0] and not compiling and not llvm.is_loaded()):
         return _loaded
     _looked[0] = True
-    compiling = llvm.is_loaded() or (compiling and llvm.binding() is not None)
+    # asked for its facts first, LLVM's are remembered: the next process finds the code without loading it
+    compiling = llvm.is_loaded() or (compiling and llvm.facts() is not None and llvm.binding() is not None)
     _loaded[:] = code.load([_source()]) if compiling else code.find(_source())
     if _loaded:
         addresses = _loaded[0].addresses
