@@ -25,8 +25,8 @@ Sink = Callable[[str, Complex], None]
 
 
 class TransformWriter(UnitWriter):
-    """Writes the function of a unit of transforms: fft, rfft or irfft. `length` is that of the real numbers, if there are some;
-    attributes say whether the source has, whether it is an inverse one, and by how much it is multiplied."""
+    """Writes the function of a unit of transforms: fft, rfft or irfft. `length` is that of the real numbers, if one side has
+    some; attributes say whether the source has, whether it is an inverse one, and by how much it is multiplied."""
 
     def __init__(self, lines: Along, arguments: Arguments, bits: int) -> None:
         self.lines = lines

@@ -206,6 +206,10 @@ class Writing:
         under = "" if mask is None else f" if {self.of(mask).text}"
         return Text(f"{array}[{at.text}{span}{apart}{under}]", "", at.reads | reads | {MEMORY})
 
+    def lane(self, s: L.Lane) -> Text:
+        number = self.of(s.number)
+        return Text(f"{self.name(s.variable)}[{number.text}]", "", number.reads | {s.variable})
+
 
 def _binds(inner: str, outer: str) -> bool:
     """Whether an operator binds more closely than the one around it."""
@@ -446,5 +450,6 @@ WRITE: Mapping[type, Callable[[Writing, Any], None]] = {
     L.Library: lambda w, s: w.let(s.to, w.called(s.name, *s.inputs)),
     L.Load: lambda w, s: w.let(s.to, w.element(s.pointer, s.offset, s.lanes, s.stride, s.mask)),
     L.Single: lambda w, s: w.let(s.to, w.element(s.pointer, s.offset)),
+    L.Lane: lambda w, s: w.let(s.to, w.lane(s)),
     L.Fence: lambda w, s: w.out("fence"),
 }  # fmt: skip

@@ -427,6 +427,7 @@ RENDER: dict[type, Any] = {
     L.First: lambda r, s: r.out(f"{s.to} = extractelement {vector(s.dtype, s.lanes)} {s.a}, i64 0"),
     L.Variable: lambda r, s: r.allocations.append(f"  {s.to} = alloca {vector(s.dtype, s.lanes)}, align 64"),
     L.Get: lambda r, s: r.out(f"{s.to} = load {vector(s.dtype, s.lanes)}, ptr {s.variable}"),
+    L.Lane: lambda r, s: _single(r, L.Single(s.to, s.variable, s.number, s.dtype, s.lanes)),
     L.Set: lambda r, s: r.out(f"store {vector(s.dtype, s.lanes)} {s.value}, ptr {s.variable}"),
     L.For: lambda r, s: _loop(r, s.to, s.start, s.stop, s.step, lambda i: r.statements(s.body)),
     L.Apart: lambda r, s: r.out(f"{s.to} = icmp ne ptr {s.a}, {s.b}"),
