@@ -145,12 +145,12 @@ def test_what_is_no_array_is_no_view(maker):
 def test_another_numpy_is_left_alone(maker, monkeypatch):
     maker[0] = None
     monkeypatch.setattr(frozen, "VERSIONS", ())
-    frozen.install(1, ())  # an address that mustn't be called
+    frozen.install(1)  # an address that mustn't be called
     assert maker[0] is None
 
 
 def test_code_that_makes_something_else_is_not_used(maker, monkeypatch):
     maker[0] = None
     monkeypatch.setattr(entries, "made", lambda *given: lambda pair: pair[1].copy())
-    frozen.install(1, ())
+    frozen.install(1)
     assert maker[0] is None

@@ -30,16 +30,11 @@ def is_frozen(base: Any) -> bool:
     return type(base) is tuple and len(base) == 2 and base[0] is VALUE
 
 
-def is_usual() -> bool:
-    """Whether an array object is as NumPy's interface describes it: between its data and its flags is what a view is made of."""
-    return LAYOUT is not None and LAYOUT.flags - LAYOUT.data == 48
-
-
 def _functions_of_numpy() -> tuple[int, int] | None:
     """The addresses of what makes an array of given memory, and of what says what lies below it."""
     core: Any = getattr(np, "_core", None) or getattr(np, "core", None)
     listed = getattr(getattr(core, "_multiarray_umath", None), "_ARRAY_API", None)
-    if listed is None or not is_usual():
+    if listed is None or LAYOUT is None:
         return None
     of_capsule = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
         ("PyCapsule_GetPointer", ctypes.pythonapi)
@@ -49,14 +44,13 @@ def _functions_of_numpy() -> tuple[int, int] | None:
     return (new, hold) if _versioned(version)() >> 24 in VERSIONS else None
 
 
-def install(address: int, names: tuple[str, ...]) -> None:
-    """Make views by the code at an address from now on, which finds numbers of these names; unless what it makes isn't right."""
+def install(address: int) -> None:
+    """Make views by the code at an address from now on, unless what it makes isn't right."""
     functions = _functions_of_numpy()
     if functions is None:
         return
-    numbers = {"NEW": functions[0], "HOLD": functions[1], "CLASS": id(np.ndarray)}
-    numbers |= {"COUNT": entries.function_of_c("Py_IncRef"), "DROP": entries.function_of_c("Py_DecRef")}
-    made = entries.made("frozen", address, [numbers[name] for name in names], True)
+    numbers = [*functions, id(np.ndarray), *map(entries.function_of_c, ("Py_IncRef", "Py_DecRef"))]
+    made = entries.made("frozen", address, numbers, True)
     samples = np.ones((2, 3)), np.ones((3, 4), "i2").T[1:, ::2], np.zeros(())
     if made is not None and all([_is_right(made, x) for x in samples]):
         maker[0] = made

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.compiler import entering
 from adjoint.compiler.calls import FIELDS, PLACE
 from adjoint.compiler.tables import FAILURE, OWNS, STATUS
 from adjoint.execution.native.hosts import Hosts
@@ -31,8 +30,8 @@ named: Callable[[Any], int] = address if DATA_FIELD is None else id  # what the 
 
 @functools.cache
 def _loop() -> code.Code:
-    (found,) = code.load([code.Source(entering.TEXT, frozenset(), ("run", "enter", "holds", "owned", "freeze"))])
-    frozen.install(found.addresses["freeze"], entering.FREEZE)
+    (found,) = code.load([code.in_c("calls", ("run", "enter", "holds", "owned", "freeze"))])
+    frozen.install(found.addresses["freeze"])
     return found
 
 
@@ -44,21 +43,18 @@ def loop_address() -> int:
 def holding(listed: Sequence[tuple[dict[Any, Any], Any, Any]]) -> Callable[[], bool] | None:
     """A function that says whether dictionaries hold these values under these keys, the very objects; None where Python can't
     have such functions. Who has it keeps these objects."""
-    given = {"LOOK": "PyDict_GetItemWithError", "FORGET": "PyErr_Clear", "COUNT": "Py_IncRef"}
-    numbers: dict[str, int] = {name: entries.function_of_c(function) for name, function in given.items()}
-    numbers |= {"YES": id(True), "NO": id(False), "ENTRIES": len(listed)}
-    found = [numbers[name] for name in entering.HOLDS] + [id(x) for entry in listed for x in entry]
-    return entries.made("holds", _loop().addresses["holds"], found, False)
+    functions = map(entries.function_of_c, ("PyDict_GetItemWithError", "PyErr_Clear", "Py_IncRef"))
+    numbers = [*functions, id(True), id(False), len(listed), *[id(x) for entry in listed for x in entry]]
+    return entries.made("holds", _loop().addresses["holds"], numbers, False)
 
 
 def owned(count: int) -> Callable[[Any], bool] | None:
     """A function that says of so many arrays in a tuple whether nobody else sees the memory of any of them: `is_ours`; None where
     Python can't have such functions."""
-    if not frozen.is_usual():
+    if LAYOUT is None:
         return None
-    numbers = {"ARRAYS": count, "CLASS": id(np.ndarray), "LEASE": id(Lease), "YES": id(True), "NO": id(False)}
-    numbers["COUNT"] = entries.function_of_c("Py_IncRef")
-    return entries.made("owned", _loop().addresses["owned"], [numbers[name] for name in entering.OWNED], True)
+    numbers = [count, id(np.ndarray), id(Lease), entries.function_of_c("Py_IncRef"), id(True), id(False)]
+    return entries.made("owned", _loop().addresses["owned"], numbers, True)
 
 
 class Frame:
@@ -235,16 +231,13 @@ class Station:
         behind, copies = len(self.objects), list[int]()
         for k, (block, _) in enumerate(blocks):
             copies += [behind + k, address(block), block.nbytes // 4]
-        functions = {"RELEASE": "PyEval_SaveThread", "TAKE": "PyEval_RestoreThread", "COUNT": "Py_IncRef"}
-        numbers: dict[str, int] = {name: entries.function_of_c(function) for name, function in functions.items()}
+        functions = [*map(entries.function_of_c, ("PyEval_SaveThread", "PyEval_RestoreThread", "Py_IncRef"))]
         if not self.program.outline.long:  # others needn't run meanwhile
-            numbers |= {"RELEASE": 0, "TAKE": 0}
-        numbers |= {"RECORD": self.arguments[0] or 0, "OBJECTS": self.objects.buffer_info()[0], "COPIES": len(blocks)}
-        places = {"FAILURE": self.failure, "STATUS": self.status, "BUSY": self.busy}
-        numbers |= {name: ctypes.addressof(place) for name, place in places.items()}
-        numbers |= {"DONE": id(None), "FAILED": id(True), "BUSY_RESULT": id(False)}
-        listed = [numbers[name] for name in entering.ENTER] + copies
-        self.enter = entries.made("enter", _loop().addresses["enter"], listed, True)
+            functions[:2] = 0, 0
+        noted = map(ctypes.addressof, (self.failure, self.status, self.busy))
+        numbers = [self.arguments[0] or 0, self.objects.buffer_info()[0], *noted, *functions, id(None), id(True), id(False),
+                   len(blocks)]  # fmt: skip
+        self.enter = entries.made("enter", _loop().addresses["enter"], [*numbers, *copies], True)
         if self.enter is not None:
             self.packs = [(struct.Struct(f"{len(own)}{block.dtype.char}").pack, own) for block, own in blocks]
 
