@@ -209,7 +209,7 @@ def test_products_in_a_step_within_a_program_are_in_one_range(monkeypatch):
     found = f(h).numpy()
     assert kinds(f)[-1] == "scan"
     assert "in ranges of 32 rows" in str(ad.execution.explain(f, stage="units"))
-    assert "in ranges of 18 rows" in str(ad.execution.explain(h @ w, stage="units"))
+    assert "in ranges of 16 rows" in str(ad.execution.explain(h @ w, stage="units"))
     expected = h.numpy()
     for _ in range(3):
         expected = np.tanh((expected @ w.numpy())[:, :128] + 1) / 2
