@@ -602,7 +602,7 @@ def test_a_process_that_burns_a_core_slows_a_step_at_most_two_and_a_half_times()
     assert beside < 2.5 * alone
 
 
-@pytest.mark.parametrize("name", ["pool", "recording"])
+@pytest.mark.parametrize("name", ["factors", "pool", "recording", "rows", "stepping"])
 def test_native_text_is_that_of_its_source(name: str) -> None:
     """Whoever changes a file in C runs `make native`."""
     folder = Path(adjoint.runtime.__file__).parent

@@ -274,15 +274,29 @@ class Compiled:
             return self._inlined(held, numbers)
         if self.replay is None:
             return []
-        pending = [x for x in held if type(x) is Node and type(x.value) is not np.ndarray]
-        if pending:
-            force(pending)
-        arrays = [x.value if type(x) is Node else x for x in held]
+        arrays = self.arrays(held)
         values = self.replay.run(arrays, numbers[self.known :])
         foreign = [x for x in held if type(x) is not Node]
         if foreign:  # the caller's memory
             values = execution.own(values, foreign)
         return [Node(LEAF, (), None, t, None, 0, False, x) for x, t in zip(values, self.types, strict=True)]
+
+    def arrays(self, held: list[Any]) -> list[Any]:
+        """The values of what is held. Pending constants that the call replaces, as the moments of an optimizer in its first step,
+        get none: one array stands for all that are equal, and is gone after the call."""
+        pending = [k for k, x in enumerate(held) if type(x) is Node and type(x.value) is not np.ndarray]
+        shared: dict[int, Any] = {}
+        if pending:
+            replaced = {id(tensor) for tensor, position, _, _ in self.rebound if position is None}
+            made: dict[Any, Any] = {}
+            for k in pending:
+                node, (source, position) = held[k], self.sources[k]
+                value = node.attributes
+                if node.op is FULL and position is None and id(source) in replaced and type(value) is not Unknown:
+                    key = (node.type, type(value), value or repr(value))  # -0 isn't 0
+                    shared[k] = made[key] if key in made else made.setdefault(key, FULL.kernel(value, node.type)())
+            force([held[k] for k in pending if k not in shared])
+        return [shared[k] if k in shared else x.value if type(x) is Node else x for k, x in enumerate(held)]
 
     def _inlined(self, held: list[Any], numbers: list[Any]) -> list[Node]:
         # what the last call made of a running statistic, if nobody has asked for it: it mustn't pile up from call to call
