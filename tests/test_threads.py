@@ -397,6 +397,40 @@ def test_all_threads_read_rows(dtype: str) -> None:
         assert chunks_of(ad.tensor(x)[ad.tensor(which)]) == [8]
 
 
+@pytest.mark.parametrize("dtype", ["float32", "complex128", "int16"])
+def test_two_threads_write_columns_of_rows(dtype: str) -> None:
+    """Of rows that go to the same place the last one counts, or all of them in order; long ones, and such that end within a
+    vector."""
+
+    def written(x: Any, rows: Any, which: Any) -> list[Any]:
+        y = x * 1
+        y[which] = rows
+        if dtype == "int16":
+            return [y]
+        return [y, ad.grad(lambda x: ad.real(x[which] * rows).sum())(x)]
+
+    function = ad.jit(written)
+    for count, times, length in ((300, 3000, 201), (40, 30, 6000), (5, 1400, 128)):
+        x, rows = [(normal(n, length, seed=n) * 9).astype(dtype) for n in (count, times)]
+        which = np.random.default_rng(times).integers(0, count, times)
+        expected, sums = x.copy(), np.zeros_like(x)
+        expected[which] = rows
+        for k, row in zip(which, rows.conj(), strict=True):
+            sums[k] += row
+        wrong = which.copy()
+        wrong[[0, times // 2]] = count + 3, -count - 4
+        for threads in (1, 2, 3):
+            ad.set_num_threads(threads)
+            found = [y.numpy() for y in function(*map(ad.tensor, (x, rows, which)))]
+            np.testing.assert_array_equal(found[0], expected)
+            assert all(np.array_equal(one, sums) for one in found[1:])
+            with pytest.raises(IndexError, match=f"index {-count - 4} is out of bounds for axis 0 with size {count}"):
+                function(*map(ad.tensor, (x, rows, wrong)))
+        assert all(2 in chunks_of(one) for one in written(*map(ad.tensor, (x, rows, which))))
+    short = written(*map(ad.tensor, (x[:, :13], rows[:, :13], which)))
+    assert all(2 not in chunks_of(one) for one in short)
+
+
 def test_two_threads_share_few_rows() -> None:
     """What a product packs is packed once for both."""
     x, w = ad.tensor(normal(32, 128, dtype="float32")), ad.tensor(normal(512, 128, dtype="float32"))

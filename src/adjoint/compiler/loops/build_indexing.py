@@ -1,8 +1,8 @@
 """Units that move elements to where a loop nest can't write them: gather and scatter, joining, writing into a slice.
 
 An index out of bounds is noted in the run's failure, and the unit goes on with another; the program ends after it. Many rows that
-indices select are read by all threads; of those that are written a later one may go to the same place. Then each chunk has a
-note of its own, and the last one becomes the failure.
+indices select are read by all threads; of those that are written a later one may go to the same place, so each thread writes some
+columns of all. Then each chunk has a note of its own, and the last one becomes the failure.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Complex, Value, lane
 from adjoint.compiler.loops.matmul_tiles import TURNED, Kernel, lanes_of
 from adjoint.compiler.tables import (
     FAILURE,
+    LARGE,
     Arguments,
     Bounds,
+    First,
     FirstCheck,
     Items,
     Start,
@@ -33,11 +35,13 @@ from adjoint.shapes import contiguous, size_of
 
 MANY = 16  # regions of one form
 PARTS = 8  # of a long move, so that all threads do it
+HALVES = 2  # of rows that are written, if each has some lines: more would go through the rows again and again
+LEAST_ROW = 256  # bytes
 NOTE = 16  # bytes of what is noted of an index
 
 
 class MoveWriter(UnitWriter):
-    """Writes the function of one move. A long one of regions that are the whole, and don't meet, has chunks: of each region
+    """Writes the functions of one move. A long one of regions that are the whole, and don't meet, has chunks: of each region
     some rows or elements, and of many some regions."""
 
     def __init__(self, move: Moving, arguments: Arguments, bits: int) -> None:
@@ -61,27 +65,41 @@ class MoveWriter(UnitWriter):
         self.cuts = self.chunks > 1  # whether regions are copied in chunks
         self.wrong: str | None = None  # where a chunk notes an index that is out of bounds
         rows = move.indexed
-        if rows is not None and rows.reads and not self.single:
+        self.halved = False  # whether each chunk writes some columns
+        if rows is not None and not rows.returns and not self.single:
             moved = 0.3 * rows.times * self.tail
-            if moved >= tuning().worth_helping:
-                self.time, self.chunks = moved, PARTS
+            self.halved = not rows.reads and self.tail * ITEMSIZE[PART.get(self.dtype, self.dtype)] >= LEAST_ROW
+            if moved >= tuning().worth_helping and (rows.reads or self.halved):
+                self.time, self.chunks = moved, HALVES if self.halved else PARTS
+            self.halved = self.halved and self.chunks > 1
 
     def write(self) -> list[L.Function]:
         """The function of the move and, where chunks note what is wrong, what runs behind it."""
-        self.whole()
         indexed, chunks = self.move.indexed, self.chunks > 1
+        begin = [self.begin_once()] if self.halved and self.move.regions else []
+        if not self.halved:
+            self.whole()
         if indexed is not None and self.single:
             self.elements(indexed)
         elif indexed is not None and indexed.returns:
             self.returned(indexed)
         elif indexed is not None:
             pointers = self.pointer(indexed.rows), self.pointer(self.move.output)
-            if chunks:
+            if self.halved:
+                self.columns_in_chunks(indexed, *pointers)
+            elif chunks:
                 self.rows_in_chunks(indexed, *pointers)
             else:
                 self.rows(indexed, *pointers)
-        unit = self.inputs.function("unit")
-        return [unit, self.finish()] if chunks and indexed is not None and not indexed.clips else [unit]
+        written = [self.inputs.function("unit"), *begin]
+        return [*written, self.finish()] if chunks and indexed is not None and not indexed.clips else written
+
+    def begin_once(self) -> L.Function:
+        """What comes before all chunks."""
+        self.first = [First("begin")]
+        with self.another(self.e.lanes):
+            self.whole()
+            return self.inputs.function("begin")
 
     def whole(self) -> None:
         """Give everything its number, and copy regions."""
@@ -152,7 +170,7 @@ class MoveWriter(UnitWriter):
             if outer or not self.cuts:
                 self.inputs.vectors(count, body)
             else:
-                self.vectors_of_chunks(count, body)
+                self.vectors_of(*self.of_chunks(count), body)
 
         if region.before is None:
             self.rows_of(outer, row, cut=self.cuts and bool(outer))
@@ -161,12 +179,16 @@ class MoveWriter(UnitWriter):
         whole = self.rows_of(outer, row, count, out)
         self.fill(out, self.inputs.number(whole), self.move.size - region.before - whole)
 
-    def vectors_of_chunks(self, count: int, body: Callable[[str], None]) -> None:
-        """`body(offset)` for vectors that cover those of so many elements that the chunks at hand move."""
+    def of_chunks(self, count: int) -> tuple[str, str, str]:
+        """Which of so many elements the chunks at hand move: the first, beyond the last whole vector, and beyond the last."""
         e, number = self.e, self.inputs.number
-        step, end = number(-(-count // (PARTS * e.lanes)) * e.lanes), number(count)
+        step, end = number(-(-count // (self.chunks * e.lanes)) * e.lanes), number(count)
         low, high = [e.index("umin", e.times(chunk, step), end) for chunk in ("%first", "%last")]
-        whole = e.index("sub", high, e.index("urem", e.index("sub", high, low), e.lanes))
+        return low, e.index("sub", high, e.index("urem", e.index("sub", high, low), e.lanes)), high
+
+    def vectors_of(self, low: str, whole: str, high: str, body: Callable[[str], None]) -> None:
+        """`body(offset)` for vectors that cover these elements."""
+        e = self.e
         with e.when(e.test("slt", low, whole)), e.loop(low, whole, e.lanes) as i:
             body(i)
         with e.when(e.test("ne", whole, high)), e.masked(e.below(e.index("sub", high, whole))):
@@ -243,6 +265,21 @@ class MoveWriter(UnitWriter):
                 self.rows(indexed, source, out, (low, high))
         self.wrong = None
 
+    def columns_in_chunks(self, indexed: Indexed, source: str, out: str) -> None:
+        """Some columns of all rows, in their order, for the chunks at hand."""
+        e = self.e
+        if not indexed.clips:
+            with e.loop("%first", "%last", 1) as chunk:
+                e.note("i64", "0", self.note_of(chunk))
+            self.wrong = self.note_of("%first")
+        if self.move.number is not None and not self.move.regions:
+            part, tail = self.of_chunks(self.tail), self.inputs.number(self.tail)
+            value = e.constant(self.move.number[1], self.dtype)
+            with e.loop("0", self.inputs.number(self.move.size // self.tail, None, LARGE), 1) as r:
+                self.vectors_of(*part, lambda i: e.store(value, out, e.plus(e.times(r, tail), i)))
+        self.rows(indexed, source, out)
+        self.wrong = None
+
     def note_of(self, chunk: str) -> str:
         """Where a chunk notes the number of a check that failed, from 1, and the index."""
         notes = self.inputs.pointer(self.arguments.share("indices to blame", self.chunks * NOTE))
@@ -266,6 +303,7 @@ class MoveWriter(UnitWriter):
         e = self.e
         arrays = [self.pointer(place) for place in indexed.indices]
         tail = self.inputs.number(self.tail)
+        part = self.of_chunks(self.tail) if self.halved else None
         with e.loop(*(some or ("0", self.inputs.number(indexed.times))), 1) as r:
             start, place = e.times(r, tail), self.selected(indexed, arrays, r)
             if indexed.reads:
@@ -276,7 +314,10 @@ class MoveWriter(UnitWriter):
                 value = e.load(source, e.plus(start, i), self.dtype, 1)
                 e.store(self.sum(e.load(out, to, self.dtype, 1), value) if indexed.adds else value, out, to)
 
-            self.inputs.vectors(self.tail, body)
+            if part is None:
+                self.inputs.vectors(self.tail, body)
+            else:
+                self.vectors_of(*part, body)
 
     def fail(self, check: Bounds, noted: str) -> None:
         """Note an index that is out of bounds."""
