@@ -605,3 +605,33 @@ def test_windows_are_written_where_none_overlap(shape):
     assert x.sum().item() == 6 * x.numel() // 10  # 0, 1, 4, 5, 8 and 9
     with pytest.raises(RuntimeError):
         x.unfold(axis, 3, 2).add_(1.0)
+
+
+@pytest.mark.parametrize(
+    "cut", [lambda x: x.data, lambda x: x.detach(), lambda x: x.detach()[:], lambda x: x[:].data[:]]
+)
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        (lambda w: w[0], [[5, 5, 5], [0, 0, 0]]),
+        (lambda w: w.t()[2], [[0, 0, 5], [0, 0, 5]]),
+        (lambda w: w.view(3, 2)[1], [[0, 0, 5], [5, 0, 0]]),
+        (lambda w: w.unsqueeze(0)[0, :, 1:], [[0, 5, 5], [0, 5, 5]]),
+    ],
+)
+def test_what_is_cut_from_a_part_of_a_leaf_may_be_written_to(part, expected, cut):
+    for write in (lambda v: v.fill_(5.0), torch.nn.init.ones_, lambda v: v.__setitem__(..., 5.0)):
+        w = torch.nn.Parameter(torch.zeros(2, 3))
+        write(cut(part(w)))
+        assert (w * (5 / w.max())).tolist() == expected and w.is_leaf and w.requires_grad
+        (w * 2).sum().backward()
+        assert w.grad.tolist() == [[2.0] * 3] * 2
+
+
+def test_what_is_cut_from_a_part_of_a_computed_tensor_keeps_its_derivative():
+    w = torch.ones(2, 3, requires_grad=True)
+    y = w * 3
+    y[0].data.fill_(5.0)
+    assert y.tolist() == [[5.0] * 3, [3.0] * 3]
+    (y * y.detach()).sum().backward()
+    assert w.grad.tolist() == [[15.0] * 3, [9.0] * 3]
