@@ -279,7 +279,7 @@ class Linker:
         own = {k: np.array([place for place, _ in kernel.places], np.int64) for k, kernel in distinct.items()}
         places = [own[id(kernel)] for kernel in kernels]
         begin = list(accumulate([len(kernel.numbers) for kernel in kernels], initial=0))
-        behind = np.repeat(begin[:-1], list(map(len, places)))
+        behind = np.repeat(np.array(begin[:-1], np.int64), list(map(len, places)))
         self.arguments = _blocks(kernels)
         self.places = np.concatenate([*places, np.zeros(0, np.int64)]) + behind  # in the blocks, of what isn't a number
         self.arguments[self.places] = found

@@ -388,10 +388,8 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None,
     if kind.kind in "iu":
         a, s = int(a), int(s)
     values: Any = np.arange(n, dtype=np.int64 if kind.kind in "iu" else np.float64)
-    if s != 1:
-        values = values * s
-    if a != 0:
-        values = values + a
+    values = values * s if s != 1 else values
+    values = values + a if a else values
     return finished(core.asarray(values.astype(kind.dtype, copy=False), copy=False), **checked(options, "arange"))
 
 
