@@ -163,3 +163,18 @@ def test_full_refuses_to_lose_an_imaginary_part() -> None:
     assert (
         ad.full((1,), 2j, dtype="complex64").numpy().tolist() == [2j] and ad.full((1,), 2j, dtype="bool").numpy().all()
     )
+
+
+@pytest.mark.parametrize("shape", [(50_000,), (200, 300)])
+def test_sums_of_products_of_everything_are_read_as_they_lie(shape):
+    x, y = (np.random.default_rng(seed).normal(size=shape).astype("float32") for seed in (0, 1))
+    exact = float(np.sum(x.astype("float64") * y))
+    a, b = ad.variable(x), ad.variable(y)
+    letters = "ij"[: len(shape)]
+    found = [ad.tensordot(a, b, axes=len(shape)), ad.einsum(f"{letters},{letters}->", a, b)]
+    found += [a @ b] if len(shape) == 1 else [ad.einsum("ij,ij->i", a, b).sum()]
+    for product in found:
+        assert "matmul" not in str(ad.execution.explain(product, stage="units"))
+        assert abs(product.item() - exact) < 1e-3
+        (slope,) = ad.gradients(product, [a])
+        np.testing.assert_array_equal(slope.numpy(), y)

@@ -134,6 +134,24 @@ def test_what_lies_across_the_rows_in_either_direction(dtype: str) -> None:
     assert "across" in text
 
 
+@pytest.mark.usefixtures("width")
+@pytest.mark.parametrize("shape", [(30, 40), (1, 1), (3, 5, 7)])
+@pytest.mark.parametrize("count", [1, 16, 37])
+def test_indices_of_rows_and_columns_are_not_written_down(shape: tuple[int, ...], count: int) -> None:
+    x, random = ad.tensor(normal(*shape)), np.random.default_rng(count)
+    for axis in range(len(shape)):
+        wanted = [count if k == axis else n for k, n in enumerate(shape)]
+        places = ad.tensor(random.integers(-shape[axis], shape[axis], wanted))
+        given = ad.where(places < 5, places, places - 1)  # not known while it is recorded
+        fusion = agree(ad.take_along_axis(x, given, axis=axis))
+        if len(shape) == 2 and min(shape) > 1 and count > 1:
+            assert sum(isinstance(unit, Nest) for unit in fusion.units) == 1  # the places themselves
+        plan, leaves, numbers = planned(ad.take_along_axis(x, given, axis=axis))
+        (found,) = Oracle(compile_nests(plan).fusion, leaves, numbers).run()  # type: ignore[union-attr]
+        expected = np.take_along_axis(x.numpy(), given.numpy(), axis)
+        np.testing.assert_array_equal(found, expected)
+
+
 def test_movements_are_views() -> None:
     x, y = ad.tensor(normal(4, 6, 5)), ad.tensor(normal(5, 6, 4))
     fusion = agree(ad.permute_dims(x, (2, 1, 0)) * y + ad.flip(y, axis=1)[::1])

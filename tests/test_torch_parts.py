@@ -141,3 +141,24 @@ def test_a_part_that_moved_away_is_written_where_it_belongs():
     turned.unsqueeze_(0)
     turned += 2
     assert other.tolist() == [[2.0, 0.0], [2.0, 0.0]]
+
+
+def test_ranges_count_the_numbers_as_they_are_given():
+    assert torch.arange(2.5, dtype=torch.int32).tolist() == [0, 1, 2]
+    assert torch.arange(0, 4.7, 1.5, dtype=torch.int64).tolist() == [0, 1, 2, 3]
+    assert torch.arange(3, -1, -2).tolist() == [3, 1]
+    assert torch.arange(1.0, 2.0, 0.25).tolist() == [1.0, 1.25, 1.5, 1.75]
+    x = torch.arange(3)
+    before = x.numpy().copy()
+    x += 1
+    assert before.tolist() == [0, 1, 2] and x.tolist() == [1, 2, 3]
+
+
+def test_combinations_of_two_stand_in_the_order_of_the_others():
+    x = torch.arange(4)
+    for repeated in (False, True):
+        pairs = torch.combinations(x, 2, repeated).tolist()
+        assert pairs == sorted(pairs) and len(pairs) == 10 - 4 * (not repeated)
+        assert all(a <= b if repeated else a < b for a, b in pairs)
+    assert torch.combinations(x, 3).tolist() == [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]
+    assert tuple(torch.combinations(x, 0).shape) == (0,)

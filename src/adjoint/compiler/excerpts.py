@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adjoint.compiler.fuse.fuse import COPY, Fusion
+from adjoint.compiler.fuse.indices import ways_of
 from adjoint.compiler.fuse.kinds import (
     Choice,
     Factors,
@@ -74,6 +75,8 @@ class Indexed(NamedTuple):
     dtypes: tuple[str, ...]
     shape: Shape  # that the indices select in
     times: int  # so many rows
+    ways: tuple[str, ...]  # how the indices are gone through: see `fuse.indices`
+    length: int  # of a row of indices; 0 where these lie as they are used, all of them
     clips: bool  # an index outside stands for the nearest inside; else it is an error
     returns: bool
 
@@ -290,7 +293,7 @@ def _moving(n: Numbering, move: Move) -> Moving:
         moved = move.reads[move.first_index - 1]
         indexed = Indexed(name == "gather", name == "scatter_add", n.view(moved).root,
                           tuple([n.view(v).root for v in move.indices]), tuple(move.index_dtypes), move.indexed_shape,
-                          size_of(move.indices[0].shape), move.clips, name == "latest")  # fmt: skip
+                          size_of(move.indices[0].shape), *ways_of(move.indices), move.clips, name == "latest")  # fmt: skip
     elif name == "concat":
         start = 0
         for view in move.reads:

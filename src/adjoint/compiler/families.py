@@ -94,8 +94,8 @@ def _moving(moving: Moving, m: Mapping) -> Moving:
     ]
     indexed = moving.indexed
     if indexed is not None:
-        shape, times = m.shape(indexed.shape), m.number(indexed.times)
-        indexed = indexed._replace(shape=shape, times=times)
+        shape, times, length = m.shape(indexed.shape), m.number(indexed.times), m.number(indexed.length)
+        indexed = indexed._replace(shape=shape, times=times, length=length)
     return Moving(
         moving.rewrites, moving.dtype, moving.output, m.number(moving.size), moving.number, tuple(regions), indexed
     )

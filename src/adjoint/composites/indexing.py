@@ -146,11 +146,12 @@ def _consumes(item: Any) -> int:
 def _in_bounds(index: Node, axis: int, n: int) -> Node:
     """Integer positions made non-negative. Those known already are checked here, at the user's line."""
     value = index.value
-    if isinstance(value, np.ndarray):
-        bad = (value < -n) | (value >= n)
-        if bad.any():
+    if isinstance(value, np.ndarray) and value.size:
+        least = value.min()
+        if least < -n or value.max() >= n:
+            bad = (value < -n) | (value >= n)
             raise IndexError(f"index {value[bad].flat[0]} is out of bounds for axis {axis} with size {n}")
-        return data(np.where(value < 0, value + n, value)) if (value < 0).any() else index
+        return data(np.where(value < 0, value + n, value)) if least < 0 else index
     return index  # checked when evaluated; NumPy's kernels take negative positions as they are
 
 

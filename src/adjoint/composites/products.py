@@ -32,6 +32,8 @@ def matmul(a: Node, b: Node) -> Node:
             f"matmul: shapes {a.shape} and {b.shape} do not fit: {a.shape[-1]} columns, {inner} rows{hint}"
         )
     a, b = same_type("matmul", [a, b])
+    if a.ndim == b.ndim == 1 and not a.dtype.narrow:
+        return _inner(a, b, 1)
     left = ops.reshape(a, (1, *a.shape)) if a.ndim == 1 else a
     right = ops.reshape(b, (*b.shape, 1)) if b.ndim == 1 else b
     lead = broadcast_shapes("matmul", left.shape[:-2], right.shape[:-2])
@@ -49,6 +51,12 @@ def matmul(a: Node, b: Node) -> Node:
     if b.ndim > 1:
         shape = (*shape, columns)
     return ops.reshape(product, shape)
+
+
+def _inner(a: Node, b: Node, count: int) -> Node:
+    """The sums of products over the last axes of arrays of one shape: read once as they lie, where a product of matrices would
+    take a row and a column each."""
+    return cast(ops.sum(ops.multiply(a, b), tuple(range(a.ndim - count, a.ndim))), a.dtype)
 
 
 @remembered
@@ -101,6 +109,8 @@ def tensordot(a: Node, b: Node, axes: Any) -> Node:
     inner = size_of(tuple(a.shape[i] for i in first))
     shape_a, shape_b = tuple(a.shape[i] for i in rest_a), tuple(b.shape[i] for i in rest_b)
     a, b = same_type("tensordot", [a, b])
+    if first and not rest_a and not rest_b and not a.dtype.narrow:
+        return _inner(ops.permute_dims(a, tuple(first)), ops.permute_dims(b, tuple(second)), len(first))
     left = ops.reshape(ops.permute_dims(a, tuple(rest_a + first)), (size_of(shape_a), inner))
     right = ops.reshape(ops.permute_dims(b, tuple(second + rest_b)), (inner, size_of(shape_b)))
     return ops.reshape(ops.matmul(left, right), shape_a + shape_b)
@@ -209,6 +219,11 @@ def _contract(a: Node, la: str, b: Node, lb: str, needed: set[str]) -> tuple[Nod
         left = arranged(a, la, batch, rows, [])
         right = arranged(b, lb, batch, [], columns)
         product = ops.multiply(left, right)
+    elif not rows and not columns and not a.dtype.narrow:
+        left, right = [
+            ops.permute_dims(x, tuple([of.index(c) for c in (*batch, *inner)])) for x, of in ((a, la), (b, lb))
+        ]
+        product = _inner(left, right, len(inner))
     else:
         product = ops.matmul(arranged(a, la, batch, rows, inner), arranged(b, lb, batch, inner, columns))
     return ops.reshape(product, tuple(sizes[c] for c in labels)), labels

@@ -380,15 +380,17 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None,
         raise RuntimeError(f"arange: no way from {a} to {b} by steps of {s}{at_user()}")
     if kind is None:
         kind = DTYPES["int64"] if all(isinstance(v, int) for v in (a, b, s)) else default_dtype()
+    if kind.kind in "iu" and not int(s):
+        raise RuntimeError(
+            f"arange: steps of {s} are 0 as {kind.name}; leave dtype out, and cast the result{at_user()}"
+        )
+    n = max(math.ceil((b - a) / s), 0)  # of the numbers as they are given
     if kind.kind in "iu":
-        if not int(s):
-            raise RuntimeError(
-                f"arange: steps of {s} are 0 as {kind.name}; leave dtype out, and cast the result{at_user()}"
-            )
-        a, b, s = int(a), int(b), int(s)
-    n = max(math.ceil((b - a) / s), 0)
-    values = a + np.arange(n, dtype=np.int64 if kind.kind in "iu" else np.float64) * s
-    return finished(core.tensor(values.astype(kind.dtype)), **checked(options, "arange"))
+        a, s = int(a), int(s)
+    values: Any = np.arange(n, dtype=np.int64 if kind.kind in "iu" else np.float64)
+    values = values * s if s != 1 else values
+    values = values + a if a else values
+    return finished(core.asarray(values.astype(kind.dtype, copy=False), copy=False), **checked(options, "arange"))
 
 
 @function("range", methods=False)

@@ -319,7 +319,13 @@ def cartesian_prod(*tensors: Any) -> Any:
 def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
     """All choices of r elements of a vector."""
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    rows = np.array(list(choose(range(input.shape[0]), r)), np.int64).reshape(-1, r)
+    n = input.shape[0]
+    if r == 0:
+        rows = np.zeros((0, 0), np.int64)
+    elif r == 2:
+        rows = np.stack(np.triu_indices(n, 0 if with_replacement else 1), -1)
+    else:
+        rows = np.array(list(choose(range(n), r)), np.int64).reshape(-1, r)
     return input[core.tensor(rows)] if rows.size else core.zeros((0,) if not r else (0, r), dtype=input.dtype)
 
 

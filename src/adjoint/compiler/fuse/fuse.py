@@ -11,6 +11,7 @@ from typing import Any
 
 from adjoint.compiler.fuse import lines, scans
 from adjoint.compiler.fuse.images import ChannelsLast
+from adjoint.compiler.fuse.indices import stays
 from adjoint.compiler.fuse.kinds import (
     Factors,
     Host,
@@ -400,7 +401,11 @@ class Fusion:
     def move(self, step: Step) -> None:
         """A unit of its own. Indices and what is moved by them lie in order; what is copied may be any view."""
         indexed = step.op.indices_from > 0
-        slots = [self.copy(i) if indexed and not self.is_plain(i) else i for i in step.inputs]
+        given = [self.views[i] for i in step.inputs]
+        slots = [
+            i if not indexed or self.is_plain(i) or stays(step, k, given) else self.copy(i)
+            for k, i in enumerate(step.inputs)
+        ]
         views = [self.views[i] for i in slots]
         if step.op.name == PIECES.name:  # a part may be one number
             views = [broadcast(v, place.sizes) for v, place in zip(views, step.attributes.placements, strict=True)]

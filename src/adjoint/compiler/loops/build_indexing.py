@@ -7,6 +7,7 @@ columns of all. Then each chunk has a note of its own, and the last one becomes 
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -55,7 +56,7 @@ class MoveWriter(UnitWriter):
         widest = self.tail if move.indexed is not None else move.size
         lanes = lanes_for(bits // (8 * ITEMSIZE[PART.get(self.dtype, self.dtype)]), widest)
         if self.single and move.indexed is not None:
-            lanes = lanes_for(bits // 64, move.indexed.times)
+            lanes = lanes_for(bits // 64, move.indexed.length or move.indexed.times)
         super().__init__(arguments, lanes)
         self.time, self.chunks = 0.15 * move.size, 1  # nanoseconds, a guess
         plain = move.number is None and move.indexed is None and not move.rewrites
@@ -305,7 +306,7 @@ class MoveWriter(UnitWriter):
         tail = self.inputs.number(self.tail)
         part = self.of_chunks(self.tail) if self.halved else None
         with e.loop(*(some or ("0", self.inputs.number(indexed.times))), 1) as r:
-            start, place = e.times(r, tail), self.selected(indexed, arrays, r)
+            start, place = e.times(r, tail), self.selected(indexed, arrays, [r] * len(arrays))
             if indexed.reads:
                 start, place = place, start
 
@@ -330,40 +331,57 @@ class MoveWriter(UnitWriter):
 
     def elements(self, indexed: Indexed) -> None:
         """Read single elements from where indices say, as many at once as a vector has lanes."""
-        e = self.e
-        source, out = self.pointer(indexed.rows), self.pointer(self.move.output)
         arrays = [self.pointer(place) for place in indexed.indices]
+        if not indexed.length:
+            self.line(indexed, arrays, indexed.times, "0", "0")
+            return
+        length = self.inputs.number(indexed.length)
+        with self.e.loop("0", self.inputs.number(indexed.times // indexed.length), 1) as row:
+            self.line(indexed, arrays, indexed.length, row, self.e.times(row, length))
 
-        def body(r: str) -> None:
-            place, wrong = e.constant(0, "int64"), e.constant(False, "bool")
-            for pointer, dtype, n, stride in zip(
-                arrays, indexed.dtypes, indexed.shape, contiguous(indexed.shape), strict=False
-            ):
-                extent, by = self.spread(n), self.spread(stride)
-                i = e.cast(e.load(pointer, r, dtype, 1), "int64")
-                i = e.select(e.compare("lt", i, 0), e.add(i, extent), i)
-                outside = e.either(e.compare("lt", i, 0), e.compare("ge", i, extent))
+    def line(self, indexed: Indexed, arrays: list[str], length: int, row: str, start: str) -> None:
+        """Read the elements of a row, which begins at `start`. An index for all of it is looked at once."""
+        e, shape = self.e, indexed.shape
+        source, out = self.pointer(indexed.rows), self.pointer(self.move.output)
+
+        def at(k: int, i: str) -> str:
+            return {"row": row, "column": i}.get(indexed.ways[k]) or e.plus(start, i)
+
+        def found(axes: list[int], i: str, place: Value, wrong: Value) -> tuple[Value, Value]:
+            for k in axes:
+                extent, by = self.spread(shape[k]), self.spread(contiguous(shape)[k])
+                load = e.load_scalar if indexed.ways[k] == "row" else functools.partial(e.load, stride=1)
+                number = e.cast(load(arrays[k], at(k, i), indexed.dtypes[k]), "int64")
+                number = e.select(e.compare("lt", number, 0), e.add(number, extent), number)
+                outside = e.either(e.compare("lt", number, 0), e.compare("ge", number, extent))
                 wrong = e.either(wrong, outside)
-                place = e.add(place, e.multiply(e.select(outside, 0, i), by))
-            with e.when_any(wrong), e.masked(None):  # one by one, to say which it is
-                stop = e.index("umin", e.plus(r, e.lanes), self.inputs.number(indexed.times))
-                with e.loop(r, stop, 1) as k:
-                    self.selected(indexed, arrays, k)
-            e.store(e.load(source, "0", self.dtype, place.name), out, r)
+                place = e.add(place, e.multiply(e.select(outside, 0, number), by))
+            return place, wrong
 
-        self.inputs.vectors(indexed.times, body)
+        fixed = [k for k, way in enumerate(indexed.ways) if way == "row"]
+        begun = found(fixed, "0", e.constant(0, "int64"), e.constant(False, "bool"))
+
+        def body(i: str) -> None:
+            place, wrong = found([k for k in range(len(arrays)) if k not in fixed], i, *begun)
+            with e.when_any(wrong), e.masked(None):  # one by one, to say which it is
+                stop = e.index("umin", e.plus(i, e.lanes), self.inputs.number(length))
+                with e.loop(i, stop, 1) as k:
+                    self.selected(indexed, arrays, [at(axis, k) for axis in range(len(arrays))])
+            e.store(e.load(source, "0", self.dtype, place.name), out, e.plus(start, i))
+
+        self.inputs.vectors(length, body)
 
     def spread(self, number: int) -> Value:
         """A number of the unit in every lane."""
         name = self.inputs.number(number)
         return self.e.constant(number, "int64") if name.isdigit() else self.e.splat(name, "int64")
 
-    def selected(self, indexed: Indexed, arrays: list[str], r: str) -> str:
-        """The offset of the row that the r-th indices select."""
+    def selected(self, indexed: Indexed, arrays: list[str], positions: list[str]) -> str:
+        """The offset of the row that the indices at these positions select."""
         e, shape = self.e, indexed.shape
         place = "0"
-        for axis, (pointer, dtype, n, stride) in enumerate(
-            zip(arrays, indexed.dtypes, shape, contiguous(shape), strict=False)
+        for axis, (pointer, r, dtype, n, stride) in enumerate(
+            zip(arrays, positions, indexed.dtypes, shape, contiguous(shape), strict=False)
         ):
             kind = f"i{8 * ITEMSIZE[dtype]}"
             i = given = e.read_number(e.at(pointer, r, kind), kind, dtype[0] == "i")
