@@ -192,6 +192,11 @@ def nothing(*args: Any, **keywords: Any) -> None:
     return None
 
 
+def same(f: Any = None, *args: Any, **keywords: Any) -> Any:
+    """A decorator that gives back what it decorates, with arguments or without."""
+    return f if callable(f) else lambda g: g
+
+
 def _refuse(what: str) -> Callable[..., Any]:
     def called(*args: Any, **keywords: Any) -> Any:
         raise RuntimeError(f"{what}: {NO_GPU}{at_user()}")
@@ -367,5 +372,5 @@ SETTINGS: dict[str, Any] = {
                          initial_seed=default_generator.initial_seed, get_rng_state=default_generator.get_state,
                          set_rng_state=set_rng_state),
     "version": SimpleNamespace(cuda=None, hip=None, git_version="", __version__="2.13.0"),
-    "jit": Namespace("torch.jit", script=lambda f, *a, **k: f, ignore=lambda f, *a, **k: f, export=lambda f: f, unused=lambda f: f),  # noqa: E501
+    "jit": Namespace("torch.jit", script=lambda f, *a, **k: f, ignore=same, export=same, unused=same),
 }  # fmt: skip

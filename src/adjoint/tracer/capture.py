@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from sys import getprofile, setprofile
 from types import CodeType
 from typing import Any
 
@@ -450,8 +451,14 @@ def _watched_attribute(owner: Any, name: str) -> Any:
     if trace.__class__ is Trace:
         key, read = id(owner), trace.attributes.read
         if (key not in read or name not in read[key][1]) and key not in trace._own:
-            with tracing.unobserved():  # nobody's function looks at what the walk looks at
+            listener = getprofile()
+            if listener is trace.observer.hear:  # nobody's function looks at what the walk looks at
+                setprofile(None)
+            try:
                 trace.attributes.note(owner, name)
+            finally:
+                if listener is trace.observer.hear:
+                    setprofile(listener)
     return ATTRIBUTE(owner, name)
 
 
