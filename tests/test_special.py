@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from typing import Any
 
 import numpy as np
@@ -394,3 +395,34 @@ def test_the_incomplete_beta_function_by_its_parameters_elsewhere() -> None:
         ad.tensor([1.0, 2.0]), ad.tensor(3.0), ad.tensor(0.3)
     )
     assert single.dtype.name == "float32"
+
+
+@pytest.mark.parametrize(
+    ("name", "order", "sign"),
+    [("i0e", 0, 1), ("i1e", 1, 1), ("k0e", 0, -1), ("k1e", 1, -1), ("ive", 2.5, 1), ("kve", 2.5, -1)],
+)
+def test_derivatives_of_scaled_bessel_functions_of_large_numbers(name: str, order: float, sign: int) -> None:
+    """Their formulas cancel: from 100 on the asymptotic series is taken."""
+
+    def exact(x: float, k: int) -> float:
+        bessel = mpmath.besseli if sign > 0 else mpmath.besselk
+
+        def derivative(j: int) -> Any:  # by DLMF 10.29.5
+            return (
+                sum(math.comb(j, i) * bessel(order - j + 2 * i, mpmath.mpf(x)) for i in range(j + 1))
+                / mpmath.mpf(2 * sign) ** j
+            )
+
+        terms = (math.comb(k, j) * (-sign) ** (k - j) * derivative(j) for j in range(k + 1))
+        return float(mpmath.exp(-sign * mpmath.mpf(x)) * sum(terms))
+
+    f = getattr(ad.special, name)
+    derived = (lambda x: f(order, x)) if "v" in name else f
+    with mpmath.workdps(60):
+        for k in (1, 2, 3):
+            derived = ad.grad(derived)
+            for x in (3.0, 99.0, 130.0, 1e4, 1e6):
+                assert derived(double(x)).item() == pytest.approx(exact(x, k), rel=1e-9)
+                if name in ("i0e", "i1e"):
+                    parity = (-1) ** k if order == 0 else -((-1) ** k)
+                    assert derived(double(-x)).item() == pytest.approx(parity * exact(x, k), rel=1e-9)

@@ -1518,3 +1518,23 @@ def test_a_compiled_function_that_writes_a_history_to_its_argument_says_so():
     with pytest.raises(RuntimeError, match=r"doubled: a tensor from outside .* a history"):
         torch.compile(doubled)(w * 1)
     assert torch.compile(doubled)(torch.ones(3)).item() == 6
+
+
+def test_complex_numbers_in_double_precision_are_saved():
+    z = torch.tensor([[1 + 2j, -0.5j], [1e-300 + 1j, 0]], dtype=torch.complex128)
+    value = {
+        "z": z,
+        "same": z,
+        "one": torch.tensor(2 - 3j, dtype=torch.complex128),
+        "none": z[:0],
+        "turned": z.t(),
+        "array": z.numpy(),
+    }
+    buffer = io.BytesIO()
+    torch.save(value, buffer)
+    buffer.seek(0)
+    found = torch.load(buffer)
+    for name, x in value.items():
+        assert str(found[name].dtype).endswith("complex128") and found[name].shape == x.shape, name
+        assert found[name].tolist() == x.tolist(), name
+    assert found["z"] is found["same"]

@@ -125,3 +125,32 @@ def test_a_whole_module_is_refused(tmp_path):
     torch.save(torch.nn.Linear(2, 2), tmp_path / "a.pt")
     with pytest.raises(ValueError, match=r"holds an object of torch\.nn\.modules\.linear\.Linear"):
         ad.load(tmp_path / "a.pt")
+
+
+@pytest.mark.parametrize("protocol", (2, 3, 4, 5))
+def test_numpys_numbers_and_arrays_in_checkpoints(protocol, tmp_path):
+    value = {
+        "best": np.float64(0.93), "half": np.float16(2.5), "step": np.int64(7), "flag": np.bool_(True),
+        "turned": np.array(3 + 1j), "rows": np.arange(6.0).reshape(2, 3),
+        "columns": np.asfortranarray(np.arange(6).reshape(2, 3)),
+        "stepped": np.arange(10)[::2], "empty": np.zeros((0, 3), "f2"), "swapped": np.arange(3).astype(">i4"), "twice": None,
+        "state": np.random.RandomState(0).get_state(), "tensor": torch.ones(2),
+    }  # fmt: skip
+    value["twice"] = [value["rows"]] * 2
+    torch.save(value, tmp_path / "a.pt", pickle_protocol=protocol)
+    found = ad.load(tmp_path / "a.pt")
+    for name in ("best", "half", "step", "flag", "turned", "rows", "columns", "stepped", "empty", "swapped"):
+        assert type(found[name]) is type(value[name]) and np.array_equal(found[name], value[name]), name
+        assert np.asarray(found[name]).dtype == np.asarray(value[name]).dtype.newbyteorder("="), name
+    assert found["twice"][0] is found["twice"][1] is found["rows"] and found["state"][0] == "MT19937"
+    np.testing.assert_array_equal(found["state"][1], value["state"][1])
+    assert found["tensor"].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "array", [np.array(["a"]), np.array([{}], object), np.zeros(1, "M8[D]"), np.zeros(1, [("a", "f4")])]
+)
+def test_numpys_arrays_of_anything_else_are_refused(array, tmp_path):
+    torch.save(array, tmp_path / "a.pt")
+    with pytest.raises(ValueError, match="NumPy arrays of the kind"):
+        ad.load(tmp_path / "a.pt")

@@ -24,6 +24,7 @@ from adjoint.dtypes import bfloat16
 from adjoint.tensors.functions import asarray, variable
 from adjoint.tensors.located import at_user
 
+from . import numpy_parts
 from .bits import EIGHT_BITS, from_bits, from_eight_bits
 
 __all__ = ["is_torch_file", "load_torch"]
@@ -139,6 +140,13 @@ def _encoded(text: Any, coding: Any) -> bytes:
     return text.encode(coding)
 
 
+def _no_bytes(*args: Any) -> bytes:
+    """What they make no bytes by."""
+    if args:
+        raise pickle.UnpicklingError("bytes that are computed")
+    return b""
+
+
 def _counted(counts: Any = ()) -> Counter[Any]:
     return Counter({key: int(count) for key, count in dict(counts).items()})
 
@@ -160,6 +168,9 @@ KNOWN: dict[str, Any] = {
     "collections.OrderedDict": OrderedDict,
     "collections.Counter": _counted,
     "_codecs.encode": _encoded,
+    "builtins.bytes": _no_bytes,
+    "__builtin__.bytes": _no_bytes,
+    **numpy_parts.NAMES,
     **{
         f"{module}.{kind.__name__}": kind
         for module in ("builtins", "__builtin__")
@@ -265,7 +276,7 @@ class _Reader(pickle.Unpickler):
             found = name
         if found is None:
             raise pickle.UnpicklingError(
-                f"it holds an object of {module}.{name}; tensors, numbers, text and containers are read"
+                f"it holds an object of {module}.{name}; tensors, numbers, text, arrays and containers are read"
             )
         return found if isinstance(found, type | str) else _Call(found)
 
@@ -363,7 +374,9 @@ class _Values:
             return variable(array) if trained else asarray(array)
         if isinstance(held, Sparse):
             return asarray(self._dense(held))
-        if isinstance(held, Storage | _Call | type):
+        if isinstance(held, numpy_parts.Array) and held.value is not None:
+            return held.value
+        if isinstance(held, Storage | _Call | type | numpy_parts.Kind | numpy_parts.Array):
             raise ValueError(f"it holds a {type(held).__name__}")
         if isinstance(held, Counter):
             return held

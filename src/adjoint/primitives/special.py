@@ -8,7 +8,9 @@ The formulas of derivatives are those of the NIST Digital Library of Mathematica
 from __future__ import annotations
 
 import functools
+import itertools
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -390,15 +392,47 @@ def _i1e_quotient(x: Node) -> Node:
     return near(x, 1.0, series, lambda t: ops.divide(i1e(t), t))
 
 
+def far_slope(x: Node, order: Any, formula: Node, kind: float, turned: float = 0.0) -> Node:
+    """The derivative of e^-x I_v(x) (kind 1) or of e^x K_v(x) (kind -1), v being `order`, a node or a number: for large x by the
+    asymptotic series, sqrt(1/2πx) Σ (-1)^k a_k / x^k or sqrt(π/2x) Σ a_k / x^k with a_k = Π (4v² - (2j-1)²) / (8^k k!) (DLMF
+    10.40), else as the formula has it, whose terms cancel there. That of -x is `turned` times that of x, where this is given."""
+    square: Any = ops.multiply(ops.multiply(order, order), 4.0) if type(order) is Node else 4.0 * order * order
+    size, bound = ops.abs(x) if turned else x, ops.add(ops.full(FAR, x.type), square)
+    far = ops.greater(size, bound)
+    inverse = ops.divide(1.0, ops.where(far, size, bound))
+    factors = [((2 * k - 1) ** 2, -kind * (k + 0.5) / ((k - 0.5) * 8 * k)) for k in range(1, TERMS)]
+    if type(order) is Node:
+        term = total = ops.full(0.5, x.type)
+        for odd, factor in factors:
+            term = ops.multiply(term, ops.multiply(ops.multiply(ops.subtract(square, float(odd)), factor), inverse))
+            total = ops.add(total, term)
+    else:
+        products = itertools.accumulate(((square - odd) * factor for odd, factor in factors), operator.mul, initial=0.5)
+        total = polynomial(inverse, tuple(products))
+    constant = math.sqrt(0.5 / math.pi) if kind > 0 else math.sqrt(0.5 * math.pi)
+    power = ops.multiply(inverse, ops.multiply(ops.sqrt(inverse), -constant))
+    slope = ops.multiply(power, total)
+    return ops.where(far, ops.multiply(slope, ops.sign(x)) if turned < 0 else slope, formula)
+
+
+FAR, TERMS = 100.0, 13
+
+
 i0 = unary("i0", by_scipy("i0"), lambda u, out, x: times(u, i1(x)), kinds="f")
 i1 = unary("i1", by_scipy("i1"), lambda u, out, x: times(u, ops.subtract(i0(x), _i1_quotient(x))), kinds="f")
 i0e = unary(
-    "i0e", by_scipy("i0e"), lambda u, out, x: times(u, ops.subtract(i1e(x), ops.multiply(ops.sign(x), out))), kinds="f"
+    "i0e",
+    by_scipy("i0e"),
+    lambda u, out, x: times(u, far_slope(x, 0, ops.subtract(i1e(x), ops.multiply(ops.sign(x), out)), 1.0, -1.0)),
+    kinds="f",
 )
 i1e = unary(
     "i1e",
     by_scipy("i1e"),
-    lambda u, out, x: times(u, ops.subtract(ops.subtract(i0e(x), _i1e_quotient(x)), ops.multiply(ops.sign(x), out))),
+    lambda u, out, x: times(
+        u,
+        far_slope(x, 1, ops.subtract(ops.subtract(i0e(x), _i1e_quotient(x)), ops.multiply(ops.sign(x), out)), 1.0, 1.0),
+    ),
     kinds="f",
 )
 

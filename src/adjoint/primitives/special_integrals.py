@@ -20,6 +20,7 @@ from adjoint.primitives.core import binary, conjugate, match, ops, register, una
 from adjoint.primitives.special import (
     HALF_ROOT_PI,
     by_scipy,
+    far_slope,
     finished,
     near,
     near_zero,
@@ -40,7 +41,8 @@ def _scaled(function: str, factor: float, own: Callable[[Node], Node]) -> Callab
     def rule(u: Node, out: Node, v: Node, x: Node) -> Node:
         neighbour = getattr(ops, function)
         both = ops.add(neighbour(ops.subtract(v, 1), x), neighbour(ops.add(v, 1), x))
-        return times(u, ops.add(ops.multiply(both, factor), ops.scale(own(x), out)))
+        close = ops.add(ops.multiply(both, factor), ops.scale(own(x), out))
+        return times(u, far_slope(x, v, close, 2 * factor))
 
     return rule
 
@@ -70,11 +72,13 @@ k0 = unary("k0", by_scipy("k0"), lambda u, out, x: ops.negative(times(u, k1(x)))
 k1 = unary(
     "k1", by_scipy("k1"), lambda u, out, x: ops.negative(times(u, _mean(k0(x), _of_second("kv", x), 1.0))), kinds="f"
 )
-k0e = unary("k0e", by_scipy("k0e"), lambda u, out, x: times(u, ops.subtract(out, k1e(x))), kinds="f")
+k0e = unary(
+    "k0e", by_scipy("k0e"), lambda u, out, x: times(u, far_slope(x, 0, ops.subtract(out, k1e(x)), -1.0)), kinds="f"
+)
 k1e = unary(
     "k1e",
     by_scipy("k1e"),
-    lambda u, out, x: times(u, ops.subtract(out, _mean(k0e(x), _of_second("kve", x), 1.0))),
+    lambda u, out, x: times(u, far_slope(x, 1, ops.subtract(out, _mean(k0e(x), _of_second("kve", x), 1.0)), -1.0)),
     kinds="f",
 )
 

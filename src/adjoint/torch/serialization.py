@@ -19,6 +19,7 @@ from adjoint.dtypes import DTYPES, DType
 from adjoint.interop import load_with_metadata
 from adjoint.interop import save as save_tensors
 from adjoint.interop.torch_files import is_torch_file, load_torch
+from adjoint.tensors.functions import asarray
 from adjoint.tensors.located import at_user
 
 from ._creation import device, on_cpu
@@ -28,6 +29,7 @@ from .nn.modules import Module
 __all__ = ["add_safe_globals", "load", "safe_globals", "save"]
 
 KEY = "adjoint.torch"  # the entry of the file's metadata that has the structure
+PAIRS = "adjoint.torch.complex128"  # and the one that names what is stored as pairs of float64
 OBJECTS = ("module", "object", "name")  # what a structure has of classes and functions
 NAMESPACES = ("argparse:Namespace", "types:SimpleNamespace")
 
@@ -47,12 +49,17 @@ def save(
     structure = json.dumps(_written(obj, tensors, shared))
     if not tensors:
         tensors["nothing"] = np.zeros(0, np.float32)
+    metadata = {KEY: structure}
+    if paired := [name for name, x in tensors.items() if x.dtype == "complex128"]:  # which safetensors don't have
+        metadata[PAIRS] = json.dumps(paired)
+        for name in paired:
+            tensors[name] = np.stack([tensors[name].real, tensors[name].imag], axis=-1)
     if isinstance(f, (str, os.PathLike)):
-        save_tensors(_path(f), tensors, metadata={KEY: structure})
+        save_tensors(_path(f), tensors, metadata=metadata)
         return
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "a.safetensors")
-        save_tensors(path, tensors, metadata={KEY: structure})
+        save_tensors(path, tensors, metadata=metadata)
         with open(path, "rb") as file:
             f.write(file.read())
 
@@ -142,6 +149,8 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
     tensors, metadata = load_with_metadata(path)
     if KEY not in metadata:
         return {name: as_torch(t) for name, t in tensors.items()}
+    for name in json.loads(metadata.get(PAIRS, "[]")):
+        tensors[name] = asarray(np.ascontiguousarray(tensors[name].numpy()).view(np.complex128)[..., 0])
     structure = json.loads(metadata[KEY])
     if weights_only and any(f'"{kind}"' in metadata[KEY] for kind in OBJECTS):
         _refuse_objects(structure, path)
