@@ -145,8 +145,12 @@ def _due(node: Node) -> tuple[list[Node], bool]:
         if x.value is None and type(x.type) is not tuple:
             pending += 1
             elements += x.type.size
-    if pending <= LARGE_PENDING or elements <= LOOK_AFTER:
+    if elements <= LOOK_AFTER:
         return ([node] if pending > LONG_PENDING else []), False
+    if pending <= LARGE_PENDING:  # the next look comes when there may be so many
+        missing = (LARGE_PENDING - pending) * (elements // pending + 1024)
+        _recorded_since[0] = min(_recorded_since[0], LOOK_AFTER - missing)
+        return [], False
     found = _where_to_cut(below)
     if not found:
         if pending > LONGEST_TURN:
