@@ -1381,7 +1381,6 @@ def test_shares_of_the_samples() -> None:
         ("torch.cuda.Stream()", "CPU"),
         ("torch.distributed.init_process_group('gloo')", "ad.distributed"),
         ("torch.nn.Linear(1, 1).register_backward_hook(len)", "register_full_backward_hook"),
-        ("torch.nn.SyncBatchNorm(3)", "BatchNorm1d, 2d and 3d"),
         ("torch._foreach_add([torch.ones(1)], [1.0, 2.0])", "1 tensors and a list of 2"),
         ("torch.set_float32_matmul_precision('low')", "highest"),
         ("torch.nn.utils.clip_grad_norm_(torch.nn.Linear(1, 1).parameters(), 1.0, foreach=None, typo=1)", "typo"),
@@ -1532,3 +1531,14 @@ def test_steps_that_are_zero_as_integers_raise():
 def test_cat_is_named_as_it_was_called():
     with pytest.raises(RuntimeError, match=r"^cat: shapes \(2, 3\), \(2,\)"):
         torch.cat([torch.ones(2, 3), torch.ones(2)])
+
+
+def test_a_compiled_function_that_writes_a_history_to_its_argument_says_so():
+    def doubled(x):
+        x.mul_(2)
+        return x.sum()
+
+    w = torch.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"doubled: a tensor from outside .* a history"):
+        torch.compile(doubled)(w * 1)
+    assert torch.compile(doubled)(torch.ones(3)).item() == 6

@@ -3,8 +3,10 @@
 import gc
 import math
 
+import numpy as np
 import pytest
 
+import adjoint as ad
 import adjoint.torch as torch
 import adjoint.torch.nn as nn
 from adjoint.torch import _aliasing
@@ -572,6 +574,37 @@ def test_resize_of_what_is_seen_in_other_memory():
         with pytest.raises(RuntimeError, match="make one of its own"):
             wrong()
     assert seen.t().resize_(2, 3).shape == (2, 3)
+
+
+@pytest.mark.parametrize("offset", range(-4, 5))
+@pytest.mark.parametrize("dims", [(0, 1), (2, 0), (1, -1)])
+def test_diagonals_are_read_and_written_where_they_lie(offset, dims):
+    values = np.arange(36.0).reshape(2, 3, 6)
+    x, first, second = torch.tensor(values), *[d % 3 for d in dims]
+    expected = values.copy()
+    view = x.diagonal(offset, *dims)
+    np.testing.assert_array_equal(view.numpy(), np.diagonal(values, offset, first, second))
+    view.mul_(-1.0)
+    lines = np.diagonal(expected, offset, first, second)
+    lines.flags.writeable = True
+    lines *= -1
+    np.testing.assert_array_equal(x.numpy(), expected)
+
+
+def test_a_diagonal_is_a_slice_and_not_found_by_indices():
+    x = torch.ones(40, 40, requires_grad=True)
+    text = str(ad.execution.explain(x.diagonal() * 2, torch.diag(x[0]), stage="units"))
+    assert "gather" not in text and "scatter" not in text
+
+
+@pytest.mark.parametrize("shape", [(10,), (3, 10), (10, 3)])
+def test_windows_are_written_where_none_overlap(shape):
+    axis, values = shape.index(10), np.zeros(shape)
+    x = torch.tensor(values)
+    x.unfold(axis, 2, 4).add_(1.0)
+    assert x.sum().item() == 6 * x.numel() // 10  # 0, 1, 4, 5, 8 and 9
+    with pytest.raises(RuntimeError):
+        x.unfold(axis, 3, 2).add_(1.0)
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def settle(nodes: Sequence[Node], weight: int | None = None) -> None:
     """Evaluate nodes together with what is being accumulated, so that a loop of updates never piles up. `weight` is that of
     what else was recorded since the last look, where what belongs to the nodes isn't to count."""
     if weight is not None:
-        _recorded_since[0] = weight
+        recorded_since[0] = weight
     if tracing.active() is not None:
         return  # nothing has a value there, and nothing piles up
     pending = []
@@ -102,7 +102,7 @@ LONGEST_TURN = 1 << 13  # nodes of large arrays: a turn of a loop that isn't ove
 MOST_TURNS = 64
 # Where nodes were recorded that were evaluated because much was pending below them; how many turns of a loop at a time.
 _turns: dict[Any, int] = {}
-_recorded_since = [0, 0]  # the weight of what was recorded since the last look; how many looks there were
+recorded_since = [0, 0]  # the weight of what was recorded since the last look; how many looks there were
 # Whether an optimizer is recording a step that it will evaluate.
 SETTLING: ContextVar[bool] = ContextVar("adjoint_settling", default=False)
 
@@ -114,7 +114,7 @@ class evaluated_soon(Setting[bool]):
         super().__init__(SETTLING)
 
     def __enter__(self) -> evaluated_soon:
-        self.weight = _recorded_since[0]
+        self.weight = recorded_since[0]
         self.set(True)
         return self
 
@@ -124,7 +124,7 @@ def count_pending(node: Node) -> None:
 
     So an average that is updated in a loop and never read doesn't grow. What else is alive in that graph gets its value too.
     """
-    state = _recorded_since
+    state = recorded_since
     state[0] += node.type.size + 1024
     if state[0] >= LOOK_AFTER and not SETTLING.get() and tracing.active() is None:
         state[1] += 1
@@ -155,7 +155,7 @@ def _due(node: Node) -> tuple[list[Node], bool]:
     if not found:
         if pending > LONGEST_TURN:
             return [node], True
-        _recorded_since[0] -= (
+        recorded_since[0] -= (
             elements // 4
         )  # a long graph isn't looked at again before a good part of it more is recorded
     return found, True

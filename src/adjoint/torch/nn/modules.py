@@ -26,7 +26,7 @@ from .._creation import given_dtype, on_cpu
 from .._errors import as_pytorchs
 from .._missing import missing
 from .._tensor import Core, Parameter, Tensor, as_torch
-from . import functional
+from . import functional, synchronized
 from .dtypes import LAYERS_OF_ONE, refuse_mixed
 from .forwards import FORWARDS
 from .layers import SINGLE, called_at_once, register
@@ -379,6 +379,7 @@ for _name in core_nn.__all__:
     if _name not in OWN and _name not in SHARED_HOOKS:
         LAYERS[_name] = globals()[_name] = _layer(_name, getattr(core_nn, _name))
         __all__.append(_name)
+LAYERS["SyncBatchNorm"] = globals()["SyncBatchNorm"] = _layer("SyncBatchNorm", synchronized.SyncBatchNorm)
 register(LAYERS)
 for _made in LAYERS.values():
     if issubclass(_made, Lazy):
