@@ -149,15 +149,13 @@ def _due(node: Node) -> tuple[list[Node], bool]:
         return ([node] if pending > LONG_PENDING else []), False
     if pending <= LARGE_PENDING:  # the next look comes when there may be so many
         missing = (LARGE_PENDING - pending) * (elements // pending + 1024)
-        _recorded_since[0] = min(_recorded_since[0], LOOK_AFTER - missing)
+        recorded_since[0] = min(recorded_since[0], LOOK_AFTER - missing)
         return [], False
     found = _where_to_cut(below)
     if not found:
         if pending > LONGEST_TURN:
             return [node], True
-        recorded_since[0] -= (
-            elements // 4
-        )  # a long graph isn't looked at again before a good part of it more is recorded
+        recorded_since[0] -= elements // 4  # a long graph is looked at again when a good part of it more is recorded
     return found, True
 
 
