@@ -1417,6 +1417,30 @@ def test_what_a_subclass_gets_from_forward_is_of_this_kind(name, arguments, shap
     assert all(isinstance(t, torch.Tensor) for part in results for t in (part if isinstance(part, tuple) else [part]))
 
 
+def test_marks_that_programs_put_on_tensors():
+    weight, row = torch.nn.Parameter(torch.ones(2)), torch.ones(2, 2)[0]
+    weight._no_weight_decay = True
+    weight._optim = {"lr": 0.1}
+    row.require_grad = False
+    assert weight._no_weight_decay and not row.require_grad and not hasattr(row, "_no_weight_decay")
+    decayed = [p for p in [weight, torch.nn.Parameter(torch.ones(2))] if not getattr(p, "_no_weight_decay", False)]
+    assert len(decayed) == 1
+    assert copy.copy(weight)._optim is weight._optim and not hasattr(copy.deepcopy(weight), "_optim")
+    assert copy.deepcopy(row).require_grad is False
+    del weight._optim
+    with pytest.raises(AttributeError, match="_optim"):
+        weight._optim
+    with pytest.raises(AttributeError):
+        weight._no_weight_decai = True
+    kept = type(weight)._no_weight_decay.held
+    before = len(kept)
+    del weight, decayed
+    assert len(kept) == before - 1  # nothing is held for a tensor that is gone
+    row.lr = 2.0
+    with pytest.raises(RuntimeError, match="compiled functions"):
+        torch.compile(lambda x: x * row.lr)(torch.ones(2))
+
+
 def test_a_scripted_module_is_a_module():
     class Double(torch.jit.ScriptModule):
         @torch.jit.script_method

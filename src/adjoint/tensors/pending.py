@@ -145,15 +145,17 @@ def _due(node: Node) -> tuple[list[Node], bool]:
         if x.value is None and type(x.type) is not tuple:
             pending += 1
             elements += x.type.size
-    if pending <= LARGE_PENDING or elements <= LOOK_AFTER:
+    if elements <= LOOK_AFTER:
         return ([node] if pending > LONG_PENDING else []), False
+    if pending <= LARGE_PENDING:  # the next look comes when there may be so many
+        missing = (LARGE_PENDING - pending) * (elements // pending + 1024)
+        recorded_since[0] = min(recorded_since[0], LOOK_AFTER - missing)
+        return [], False
     found = _where_to_cut(below)
     if not found:
         if pending > LONGEST_TURN:
             return [node], True
-        recorded_since[0] -= (
-            elements // 4
-        )  # a long graph isn't looked at again before a good part of it more is recorded
+        recorded_since[0] -= elements // 4  # a long graph is looked at again when a good part of it more is recorded
     return found, True
 
 

@@ -27,6 +27,7 @@ _collected = _gc.isenabled()
 try:  # so many modules make hundreds of thousands of objects, through which the collector would look again and again
     _gc.disable()
     from . import (
+        _attributes,
         _calculus,
         _complex,
         _counting,
@@ -96,6 +97,7 @@ for _name, _part in _elsewhere.PARTS.items():
     setattr(_import_module(f"{__name__}.{_place}") if _place else _sys.modules[__name__], _last, _part)
 globals().update(_creation.MEMORY_FORMATS)
 _install(Tensor)
+_attributes.install()
 for _package, _names_of_files in {
     "optim": "optimizer adadelta adagrad adam adamax adamw asgd lbfgs nadam radam rmsprop rprop sgd",
     "utils.data": "sampler",
