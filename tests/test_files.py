@@ -227,6 +227,41 @@ def test_nothing_in_a_file_is_run(instructions, tmp_path, monkeypatch):
     assert not os.path.exists("hacked")
 
 
+def numpy_kind(code="f8"):
+    return name("numpy dtype") + string(code) + b"\x89\x88\x87R"
+
+
+EMPTY = name("numpy._core.multiarray _reconstruct") + name("numpy ndarray") + b"K\x00\x85" + string("b") + b"\x87R"
+EIGHT = name("_codecs encode") + string("\0" * 8) + string("latin1") + b"\x86R"
+
+
+def numpy_array(sizes, kind=None, data=EIGHT):
+    return EMPTY + b"(K\x01" + sizes + (numpy_kind() if kind is None else kind) + b"\x89" + data + b"tb"
+
+
+def test_an_array_of_numpy_in_a_file_of_pytorch(tmp_path):
+    equal(ad.load(archive(tmp_path / "a.pt", numpy_array(number(1) + b"\x85"))), [0.0])
+
+
+@pytest.mark.parametrize(
+    "instructions",
+    (
+        EMPTY, EMPTY + b"Nb", EMPTY + b"K\x01K\x02\x86b",
+        numpy_array(b"\x8a\x06\x00\x00\x00\x00\x00\x01\x85"), numpy_array(number(-1) + b"\x85"), numpy_array(b"]K\x01a"),
+        numpy_array(b"\x88\x85"), numpy_array(number(1) + b"\x85", kind=b"N"), numpy_array(number(1) + b"\x85", data=b"]"),
+        numpy_kind("O8"), numpy_kind(), numpy_kind() + b"K\x03b", numpy_kind() + b"(K\x03" + string("x") + b"tb",
+        name("numpy dtype") + b"]\x85R", name("numpy dtype") + b")R", name("numpy ndarray") + b")R",
+        name("numpy dtype") + b"}" + string("a") + b"K\x01sb",
+        name("numpy._core.multiarray scalar") + numpy_kind() + string("a") + b"\x86R",
+        b"}" + numpy_array(number(1) + b"\x85") + b"K\x01s",
+    ),
+    ids=range(19),
+)  # fmt: skip
+def test_arrays_of_numpy_that_are_none(instructions, tmp_path):
+    with pytest.raises(ValueError, match=r"a\.pt (can't be read|is no file)"):
+        ad.load(archive(tmp_path / "a.pt", instructions))
+
+
 def test_tensors_that_repeat_their_numbers_are_limited_together(tmp_path, monkeypatch):
     monkeypatch.setattr(torch_files, "LARGEST", 100)
     row = stored_tensor(shape=(4, 6), strides=(0, 1))

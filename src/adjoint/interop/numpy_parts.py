@@ -44,6 +44,7 @@ class Array:
     """An array, whose contents are told after it is made."""
 
     __slots__ = ("value",)
+    __hash__ = None  # type: ignore[assignment]  # as an array has none: it is no key
 
     def __init__(self, kind: Any, shape: Any, code: Any) -> None:
         if kind != "numpy.ndarray":

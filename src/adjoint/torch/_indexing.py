@@ -20,6 +20,7 @@ from ._operators import one_dtype
 from ._reductions import lifted
 from ._tensor import Core
 from ._views import axis_of
+from ._writing import without_bytes
 
 
 def _positions(name: str, index: Any, ndim: int) -> Any:
@@ -296,7 +297,7 @@ def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, 
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """The input with values put, or added, at x[indices]."""
     one_dtype("index_put", input, values)
-    where = tuple(slice(None) if i is None else i for i in indices)
+    where = tuple(slice(None) if i is None else without_bytes(i) for i in indices)
     out = input.clone()
     if not accumulate:
         Core.__setitem__(out, where, values)

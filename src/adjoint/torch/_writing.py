@@ -13,7 +13,7 @@ from adjoint.primitives.core import cast, ops
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import new
 
-__all__ = ["cut", "fitted", "in_steps", "ints", "is_basic", "nodes", "selecting"]
+__all__ = ["cut", "fitted", "in_steps", "ints", "is_basic", "nodes", "selecting", "without_bytes"]
 
 Core = tensors.Tensor
 
@@ -61,8 +61,8 @@ def in_steps(index: Any, ndim: int) -> tuple[Any, Any]:
     if type(index) is list and len(index) < LISTED and any(_is_part(i) for i in index):
         index = tuple(index)
     if type(index) is not tuple:
-        return _without_bytes(index), None
-    index = tuple([_without_bytes(i) for i in index])
+        return without_bytes(index), None
+    index = tuple([without_bytes(i) for i in index])
     places = [k for k, i in enumerate(index) if i is Ellipsis]
     if len(places) == 1:  # which separates arrays in NumPy even where it stands for no axis
         taken = sum([0 if i is None or i is Ellipsis else 1 if _is_between(i) else _axes_of(i) for i in index])
@@ -84,7 +84,7 @@ def in_steps(index: Any, ndim: int) -> tuple[Any, Any]:
     return tuple(first), tuple(then)
 
 
-def _without_bytes(item: Any) -> Any:
+def without_bytes(item: Any) -> Any:
     """One entry of an index: bytes are a mask to PyTorch, as they were before there were bools. It says so."""
     if not isinstance(item, (Core, np.ndarray)) or item.dtype.name != "uint8":
         return item
