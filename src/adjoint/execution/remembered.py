@@ -70,7 +70,10 @@ class PlanCache:
             if recognizer is None or recognizer.credit <= 0:
                 graph.recognizer = None
                 del found[i]
-            elif recognizer.recognises(c):
+                continue
+            if recognizer.noted is not graph.last[0]:
+                recognizer.note(graph.last[0])
+            if recognizer.recognises(c):
                 if i < len(found) - 1:
                     found.append(found.pop(i))
                 graph.met += 1

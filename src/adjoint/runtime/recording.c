@@ -39,8 +39,8 @@ struct python {
     long (*as_integer)(object *);
     object *(*attribute)(object *, object *);
     word (*begins)(object *, object *, word, word, int);
-    object *none, *yes, *no, *floating, *zero, *otherwise, *node;
-    word kind, op, inputs, attributes, type, tracked, value, site, offset, place;
+    object *none, *yes, *no, *floating, *zero, *otherwise, *node, *kept, *arrays; /* the last are classes */
+    word kind, op, inputs, attributes, type, tracked, value, site, offset, place, array;
 };
 
 /* This number is replaced by the address of the above where the code is put into memory. */
@@ -68,6 +68,8 @@ struct graph {
     const word *edges;             /* the numbers of all inputs, in the order of the nodes */
     word count, roots, leaves, numbers, pullbacks, given;
     word places;                   /* a power of two, more than nodes */
+    const word *held;              /* how many references each node had the last time, as Python counts them; the first is -1
+                                      where nobody has counted */
 };
 
 static inline object *field(object *x, word place) { return *(object **)((char *)x + place); }
@@ -173,8 +175,38 @@ static inline object *attributes(const struct graph *g, object **nodes, word cou
 
 #define PART(name) ((word) __builtin_offsetof(struct node, name))
 
+/* The values of the leaves: a list, or None if one isn't an array. */
+static inline object *values(const struct graph *g, object *leaves) {
+    const struct python *p = g->python;
+    object *found = p->list(g->leaves);
+    for (word i = 0; found && i < g->leaves; i++) {
+        object *value = field(((object **)field(leaves, ITEMS))[i], p->value);
+        if (field(value, p->kind) == p->kept) value = field(value, p->array);
+        if (!value || field(value, p->kind) != p->arrays) {
+            p->drop(found);
+            p->count(p->none);
+            return p->none;
+        }
+        p->count(value);
+        p->put(found, i, value);
+    }
+    return found;
+}
+
+/* Whether each node has as many references as the last time. Those of `nodes` aren't there when Python counts, nor is the list of
+   roots. */
+static inline object *are_held(const struct graph *g, object **nodes) {
+    const struct python *p = g->python;
+    int same = g->held[0] >= 0;
+    for (word i = 0; same && i < g->count; i++) same = *(word *)nodes[i] - 1 - (i < g->roots) == g->held[i];
+    object *found = same ? p->yes : p->no;
+    p->count(found);
+    return found;
+}
+
 /* The nodes below a list of them, the roots of a graph, if all are what they were: a tuple of all in order, the leaves, the free
-   numbers, the pullbacks, and attributes of which a part is to be compared. Else None. */
+   numbers, the pullbacks, attributes of which a part is to be compared, the values of the leaves, and whether all are held as the
+   last time. Else None. */
 object *match(object *self, object *roots) {
     const struct graph *g = (const struct graph *)((char *)self + CONTENTS);
     const struct python *p = g->python;
@@ -194,12 +226,14 @@ object *match(object *self, object *roots) {
     if (!fits) {
         p->count(p->none);
         result = p->none;
-    } else if (fits > 0 && (result = p->tuple(5))) {
-        object *parts[5] = {those(g, nodes, g->count, -1), those(g, nodes, g->leaves, PART(leaf)),
+    } else if (fits > 0 && (result = p->tuple(7))) {
+        object *parts[7] = {those(g, nodes, g->count, -1), those(g, nodes, g->leaves, PART(leaf)),
                             attributes(g, nodes, g->numbers, 1), those(g, nodes, g->pullbacks, PART(pulled)),
-                            attributes(g, nodes, g->given, 0)};
+                            attributes(g, nodes, g->given, 0), 0, 0};
+        if (parts[1]) parts[5] = values(g, parts[1]);
+        parts[6] = are_held(g, nodes);
         int whole = 1;
-        for (word k = 0; k < 5; k++) {
+        for (word k = 0; k < 7; k++) {
             whole = whole && parts[k];
             if (parts[k]) p->fill(result, k, parts[k]);
         }

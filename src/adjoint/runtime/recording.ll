@@ -1,4 +1,4 @@
-; Made from recording.c by `make native`; its SHA-256 is 539d4e4701e83bd6f0b37c7de8d89ae927f25579adc327d1f2b3d5a526c29477
+; Made from recording.c by `make native`; its SHA-256 is e01e481dc5233e92df58d103c388ab706be4b355df316308b565dbd051eb2ea4
 define ptr @$filled() #0 {
   %1 = alloca ptr, align 8
   store volatile ptr inttoptr (i64 6547123219833032162 to ptr), ptr %1, align 8
@@ -6,7 +6,7 @@ define ptr @$filled() #0 {
   ret ptr %2
 }
 define ptr @$match(ptr %0, ptr %1) #0 {
-  %3 = alloca [5 x ptr], align 16
+  %3 = alloca [7 x ptr], align 16
   %4 = getelementptr inbounds i8, ptr %0, i64 32
   %5 = load ptr, ptr %4, align 8
   %6 = getelementptr inbounds i8, ptr %1, i64 16
@@ -23,7 +23,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   %15 = load ptr, ptr %14, align 8
    call void %13(ptr %15)
   %16 = load ptr, ptr %14, align 8
-  br label %514
+  br label %607
 
 17:
   %18 = getelementptr inbounds i8, ptr %5, i64 64
@@ -42,7 +42,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   %29 = getelementptr inbounds i8, ptr %5, i64 80
   %30 = load ptr, ptr %29, align 8
   %31 = call ptr %30()
-  br label %514
+  br label %607
 
 32:
   %33 = getelementptr inbounds i8, ptr %1, i64 24
@@ -66,17 +66,17 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   %45 = load ptr, ptr %44, align 8
   %46 = load ptr, ptr %4, align 8
   %47 = getelementptr inbounds i8, ptr %0, i64 40
-  %48 = getelementptr inbounds i8, ptr %46, i64 312
+  %48 = getelementptr inbounds i8, ptr %46, i64 328
   %49 = getelementptr inbounds i8, ptr %46, i64 208
-  %50 = getelementptr inbounds i8, ptr %46, i64 272
-  %51 = getelementptr inbounds i8, ptr %46, i64 296
-  %52 = getelementptr inbounds i8, ptr %46, i64 304
-  %53 = getelementptr inbounds i8, ptr %46, i64 288
-  %54 = getelementptr inbounds i8, ptr %46, i64 264
+  %50 = getelementptr inbounds i8, ptr %46, i64 288
+  %51 = getelementptr inbounds i8, ptr %46, i64 312
+  %52 = getelementptr inbounds i8, ptr %46, i64 320
+  %53 = getelementptr inbounds i8, ptr %46, i64 304
+  %54 = getelementptr inbounds i8, ptr %46, i64 280
   %55 = getelementptr inbounds i8, ptr %46, i64 232
   %56 = getelementptr inbounds i8, ptr %46, i64 32
   %57 = getelementptr inbounds i8, ptr %46, i64 40
-  %58 = getelementptr inbounds i8, ptr %46, i64 280
+  %58 = getelementptr inbounds i8, ptr %46, i64 296
   %59 = getelementptr inbounds i8, ptr %46, i64 48
   br label %60
 
@@ -385,7 +385,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
 
 269:
   %270 = icmp eq i32 %176, 0
-  br i1 %270, label %280, label %498
+  br i1 %270, label %280, label %591
 
 271:
   %272 = phi i64 [ 0, %37 ], [ %277, %271 ]
@@ -408,14 +408,14 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   %285 = load ptr, ptr %284, align 8
    call void %283(ptr %285)
   %286 = load ptr, ptr %284, align 8
-  br label %498
+  br label %591
 
 287:
   %288 = getelementptr inbounds i8, ptr %5, i64 16
   %289 = load ptr, ptr %288, align 8
-  %290 = call ptr %289(i64 5)
+  %290 = call ptr %289(i64 7)
   %291 = icmp eq ptr %290, null
-  br i1 %291, label %498, label %292
+  br i1 %291, label %591, label %292
 
 292:
   %293 = load i64, ptr %20, align 8
@@ -507,7 +507,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
 
 358:
   %359 = getelementptr inbounds i8, ptr %0, i64 40
-  %360 = getelementptr inbounds i8, ptr %352, i64 288
+  %360 = getelementptr inbounds i8, ptr %352, i64 304
   %361 = getelementptr inbounds i8, ptr %352, i64 16
   %362 = getelementptr inbounds i8, ptr %352, i64 48
   %363 = getelementptr inbounds i8, ptr %352, i64 24
@@ -627,7 +627,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
 
 448:
   %449 = getelementptr inbounds i8, ptr %0, i64 40
-  %450 = getelementptr inbounds i8, ptr %442, i64 288
+  %450 = getelementptr inbounds i8, ptr %442, i64 304
   %451 = getelementptr inbounds i8, ptr %442, i64 48
   %452 = getelementptr inbounds i8, ptr %442, i64 8
   br label %453
@@ -664,71 +664,199 @@ define ptr @$match(ptr %0, ptr %1) #0 {
 
 476:
   store ptr %444, ptr %439, align 16
-  %477 = getelementptr inbounds i8, ptr %5, i64 24
-  br label %479
+  %477 = getelementptr inbounds i8, ptr %3, i64 40
+  store ptr null, ptr %477, align 8
+  %478 = getelementptr inbounds i8, ptr %3, i64 48
+  %479 = icmp eq ptr %319, null
+  br i1 %479, label %539, label %480
 
-478:
-  br i1 %485, label %493, label %496
+480:
+  %481 = load ptr, ptr %4, align 8
+  %482 = load ptr, ptr %481, align 8
+  %483 = load i64, ptr %315, align 8
+  %484 = call ptr %482(i64 %483)
+  %485 = icmp eq ptr %484, null
+  br i1 %485, label %537, label %486
 
-479:
-  %480 = phi i64 [ 0, %476 ], [ %491, %490 ]
-  %481 = phi i1 [ false, %476 ], [ %485, %490 ]
-  %482 = getelementptr inbounds ptr, ptr %3, i64 %480
-  %483 = load ptr, ptr %482, align 8
-  %484 = icmp eq ptr %483, null
-  %485 = or i1 %481, %484
-  %486 = icmp eq ptr %483, null
-  br i1 %486, label %490, label %487
+486:
+  %487 = getelementptr inbounds i8, ptr %319, i64 24
+  %488 = getelementptr inbounds i8, ptr %481, i64 328
+  %489 = getelementptr inbounds i8, ptr %481, i64 280
+  %490 = getelementptr inbounds i8, ptr %481, i64 264
+  %491 = getelementptr inbounds i8, ptr %481, i64 360
+  %492 = getelementptr inbounds i8, ptr %481, i64 272
+  %493 = getelementptr inbounds i8, ptr %481, i64 48
+  %494 = getelementptr inbounds i8, ptr %481, i64 8
+  %495 = load i64, ptr %315, align 8
+  %496 = icmp sgt i64 %495, 0
+  br i1 %496, label %497, label %537
 
-487:
-  %488 = load ptr, ptr %477, align 8
-  %489 = call i32 %488(ptr %290, i64 %480, ptr %483)
-  br label %490
+497:
+  %498 = phi i64 [ %527, %523 ], [ 0, %486 ]
+  %499 = load ptr, ptr %487, align 8
+  %500 = getelementptr inbounds ptr, ptr %499, i64 %498
+  %501 = load ptr, ptr %500, align 8
+  %502 = load i64, ptr %488, align 8
+  %503 = getelementptr inbounds i8, ptr %501, i64 %502
+  %504 = load ptr, ptr %503, align 8
+  %505 = load i64, ptr %489, align 8
+  %506 = getelementptr inbounds i8, ptr %504, i64 %505
+  %507 = load ptr, ptr %506, align 8
+  %508 = load ptr, ptr %490, align 8
+  %509 = icmp eq ptr %507, %508
+  br i1 %509, label %510, label %518
 
-490:
-  %491 = add nuw nsw i64 %480, 1
-  %492 = icmp eq i64 %491, 5
-  br i1 %492, label %478, label %479
-
-493:
-  %494 = getelementptr inbounds i8, ptr %5, i64 56
-  %495 = load ptr, ptr %494, align 8
-   call void %495(ptr %290)
-  br label %496
-
-496:
-  %497 = phi ptr [ %290, %478 ], [ null, %493 ]
-  br label %498
-
-498:
-  %499 = phi i64 [ %228, %496 ], [ %228, %287 ], [ %281, %280 ], [ %61, %269 ]
-  %500 = phi ptr [ %497, %496 ], [ null, %287 ], [ %286, %280 ], [ null, %269 ]
-  %501 = icmp sgt i64 %499, 0
-  br i1 %501, label %502, label %511
-
-502:
-  %503 = getelementptr inbounds i8, ptr %5, i64 56
-  br label %504
-
-504:
-  %505 = phi i64 [ %499, %502 ], [ %507, %504 ]
-  %506 = load ptr, ptr %503, align 8
-  %507 = add nsw i64 %505, -1
-  %508 = getelementptr inbounds ptr, ptr %26, i64 %507
-  %509 = load ptr, ptr %508, align 8
-   call void %506(ptr %509)
-  %510 = icmp samesign ugt i64 %505, 1
-  br i1 %510, label %504, label %511
-
-511:
-  %512 = getelementptr inbounds i8, ptr %5, i64 72
+510:
+  %511 = load i64, ptr %491, align 8
+  %512 = getelementptr inbounds i8, ptr %504, i64 %511
   %513 = load ptr, ptr %512, align 8
-   call void %513(ptr %26)
-  br label %514
+  %514 = icmp eq ptr %513, null
+  br i1 %514, label %530, label %515
 
-514:
-  %515 = phi ptr [ %16, %11 ], [ %500, %511 ], [ %31, %28 ]
-  ret ptr %515
+515:
+  %516 = getelementptr inbounds i8, ptr %513, i64 %505
+  %517 = load ptr, ptr %516, align 8
+  br label %518
+
+518:
+  %519 = phi ptr [ %517, %515 ], [ %507, %497 ]
+  %520 = phi ptr [ %513, %515 ], [ %504, %497 ]
+  %521 = load ptr, ptr %492, align 8
+  %522 = icmp eq ptr %519, %521
+  br i1 %522, label %523, label %530
+
+523:
+  %524 = load ptr, ptr %493, align 8
+   call void %524(ptr %520)
+  %525 = load ptr, ptr %494, align 8
+  %526 = call i32 %525(ptr %484, i64 %498, ptr %520)
+  %527 = add nuw nsw i64 %498, 1
+  %528 = load i64, ptr %315, align 8
+  %529 = icmp slt i64 %527, %528
+  br i1 %529, label %497, label %537
+
+530:
+  %531 = getelementptr inbounds i8, ptr %481, i64 56
+  %532 = load ptr, ptr %531, align 8
+   call void %532(ptr %484)
+  %533 = load ptr, ptr %493, align 8
+  %534 = getelementptr inbounds i8, ptr %481, i64 208
+  %535 = load ptr, ptr %534, align 8
+   call void %533(ptr %535)
+  %536 = load ptr, ptr %534, align 8
+  br label %537
+
+537:
+  %538 = phi ptr [ %536, %530 ], [ null, %480 ], [ %484, %486 ], [ %484, %523 ]
+  store ptr %538, ptr %477, align 8
+  br label %539
+
+539:
+  %540 = load ptr, ptr %4, align 8
+  %541 = getelementptr inbounds i8, ptr %0, i64 112
+  %542 = load ptr, ptr %541, align 8
+  %543 = load i64, ptr %542, align 8
+  %544 = icmp sgt i64 %543, -1
+  br i1 %544, label %545, label %564
+
+545:
+  %546 = load i64, ptr %20, align 8
+  %547 = call i64 @llvm.smax.i64(i64 %546, i64 0)
+  br label %548
+
+548:
+  %549 = phi i64 [ 0, %545 ], [ %563, %551 ]
+  %550 = icmp eq i64 %549, %547
+  br i1 %550, label %564, label %551
+
+551:
+  %552 = getelementptr inbounds ptr, ptr %26, i64 %549
+  %553 = load ptr, ptr %552, align 8
+  %554 = load i64, ptr %553, align 8
+  %555 = add nsw i64 %554, -1
+  %556 = load i64, ptr %8, align 8
+  %557 = icmp slt i64 %549, %556
+  %558 = sext i1 %557 to i64
+  %559 = add i64 %555, %558
+  %560 = getelementptr inbounds i64, ptr %542, i64 %549
+  %561 = load i64, ptr %560, align 8
+  %562 = icmp eq i64 %559, %561
+  %563 = add nuw i64 %549, 1
+  br i1 %562, label %548, label %564
+
+564:
+  %565 = phi i64 [ 224, %539 ], [ 224, %551 ], [ 216, %548 ]
+  %566 = getelementptr inbounds i8, ptr %540, i64 %565
+  %567 = load ptr, ptr %566, align 8
+  %568 = getelementptr inbounds i8, ptr %540, i64 48
+  %569 = load ptr, ptr %568, align 8
+   call void %569(ptr %567)
+  store ptr %567, ptr %478, align 16
+  %570 = getelementptr inbounds i8, ptr %5, i64 24
+  br label %572
+
+571:
+  br i1 %578, label %586, label %589
+
+572:
+  %573 = phi i64 [ 0, %564 ], [ %584, %583 ]
+  %574 = phi i1 [ false, %564 ], [ %578, %583 ]
+  %575 = getelementptr inbounds ptr, ptr %3, i64 %573
+  %576 = load ptr, ptr %575, align 8
+  %577 = icmp eq ptr %576, null
+  %578 = or i1 %574, %577
+  %579 = icmp eq ptr %576, null
+  br i1 %579, label %583, label %580
+
+580:
+  %581 = load ptr, ptr %570, align 8
+  %582 = call i32 %581(ptr %290, i64 %573, ptr %576)
+  br label %583
+
+583:
+  %584 = add nuw nsw i64 %573, 1
+  %585 = icmp eq i64 %584, 7
+  br i1 %585, label %571, label %572
+
+586:
+  %587 = getelementptr inbounds i8, ptr %5, i64 56
+  %588 = load ptr, ptr %587, align 8
+   call void %588(ptr %290)
+  br label %589
+
+589:
+  %590 = phi ptr [ %290, %571 ], [ null, %586 ]
+  br label %591
+
+591:
+  %592 = phi i64 [ %228, %589 ], [ %228, %287 ], [ %281, %280 ], [ %61, %269 ]
+  %593 = phi ptr [ %590, %589 ], [ null, %287 ], [ %286, %280 ], [ null, %269 ]
+  %594 = icmp sgt i64 %592, 0
+  br i1 %594, label %595, label %604
+
+595:
+  %596 = getelementptr inbounds i8, ptr %5, i64 56
+  br label %597
+
+597:
+  %598 = phi i64 [ %592, %595 ], [ %600, %597 ]
+  %599 = load ptr, ptr %596, align 8
+  %600 = add nsw i64 %598, -1
+  %601 = getelementptr inbounds ptr, ptr %26, i64 %600
+  %602 = load ptr, ptr %601, align 8
+   call void %599(ptr %602)
+  %603 = icmp samesign ugt i64 %598, 1
+  br i1 %603, label %597, label %604
+
+604:
+  %605 = getelementptr inbounds i8, ptr %5, i64 72
+  %606 = load ptr, ptr %605, align 8
+   call void %606(ptr %26)
+  br label %607
+
+607:
+  %608 = phi ptr [ %16, %11 ], [ %593, %604 ], [ %31, %28 ]
+  ret ptr %608
 }
 define ptr @$below(ptr %0, ptr %1) #0 {
   %3 = getelementptr inbounds i8, ptr %0, i64 32
@@ -764,13 +892,13 @@ define ptr @$below(ptr %0, ptr %1) #0 {
 27:
   %28 = getelementptr inbounds i8, ptr %8, i64 16
   %29 = getelementptr inbounds i8, ptr %8, i64 24
-  %30 = getelementptr inbounds i8, ptr %4, i64 272
-  %31 = getelementptr inbounds i8, ptr %4, i64 280
+  %30 = getelementptr inbounds i8, ptr %4, i64 288
+  %31 = getelementptr inbounds i8, ptr %4, i64 296
   %32 = getelementptr inbounds i8, ptr %0, i64 48
   %33 = getelementptr inbounds i8, ptr %0, i64 56
   %34 = getelementptr inbounds i8, ptr %4, i64 120
   %35 = getelementptr inbounds i8, ptr %0, i64 40
-  %36 = getelementptr inbounds i8, ptr %4, i64 304
+  %36 = getelementptr inbounds i8, ptr %4, i64 320
   %37 = getelementptr inbounds i8, ptr %4, i64 216
   %38 = getelementptr inbounds i8, ptr %4, i64 224
   %39 = getelementptr inbounds i8, ptr %4, i64 128
@@ -978,52 +1106,52 @@ define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
   %33 = getelementptr inbounds i8, ptr %6, i64 240
   %34 = load ptr, ptr %33, align 8
    call void %32(ptr %34)
-  %35 = getelementptr inbounds i8, ptr %6, i64 272
+  %35 = getelementptr inbounds i8, ptr %6, i64 288
   %36 = load i64, ptr %35, align 8
   %37 = load ptr, ptr %1, align 8
   %38 = getelementptr inbounds i8, ptr %21, i64 %36
   store ptr %37, ptr %38, align 8
-  %39 = getelementptr inbounds i8, ptr %6, i64 280
+  %39 = getelementptr inbounds i8, ptr %6, i64 296
   %40 = load i64, ptr %39, align 8
   %41 = getelementptr inbounds i8, ptr %1, i64 8
   %42 = load ptr, ptr %41, align 8
   %43 = getelementptr inbounds i8, ptr %21, i64 %40
   store ptr %42, ptr %43, align 8
-  %44 = getelementptr inbounds i8, ptr %6, i64 288
+  %44 = getelementptr inbounds i8, ptr %6, i64 304
   %45 = load i64, ptr %44, align 8
   %46 = getelementptr inbounds i8, ptr %1, i64 16
   %47 = load ptr, ptr %46, align 8
   %48 = getelementptr inbounds i8, ptr %21, i64 %45
   store ptr %47, ptr %48, align 8
-  %49 = getelementptr inbounds i8, ptr %6, i64 296
+  %49 = getelementptr inbounds i8, ptr %6, i64 312
   %50 = load i64, ptr %49, align 8
   %51 = getelementptr inbounds i8, ptr %1, i64 24
   %52 = load ptr, ptr %51, align 8
   %53 = getelementptr inbounds i8, ptr %21, i64 %50
   store ptr %52, ptr %53, align 8
-  %54 = getelementptr inbounds i8, ptr %6, i64 320
+  %54 = getelementptr inbounds i8, ptr %6, i64 336
   %55 = load i64, ptr %54, align 8
   %56 = getelementptr inbounds i8, ptr %1, i64 32
   %57 = load ptr, ptr %56, align 8
   %58 = getelementptr inbounds i8, ptr %21, i64 %55
   store ptr %57, ptr %58, align 8
-  %59 = getelementptr inbounds i8, ptr %6, i64 328
+  %59 = getelementptr inbounds i8, ptr %6, i64 344
   %60 = load i64, ptr %59, align 8
   %61 = getelementptr inbounds i8, ptr %1, i64 40
   %62 = load ptr, ptr %61, align 8
   %63 = getelementptr inbounds i8, ptr %21, i64 %60
   store ptr %62, ptr %63, align 8
-  %64 = getelementptr inbounds i8, ptr %6, i64 304
+  %64 = getelementptr inbounds i8, ptr %6, i64 320
   %65 = load i64, ptr %64, align 8
   %66 = getelementptr inbounds i8, ptr %1, i64 48
   %67 = load ptr, ptr %66, align 8
   %68 = getelementptr inbounds i8, ptr %21, i64 %65
   store ptr %67, ptr %68, align 8
-  %69 = getelementptr inbounds i8, ptr %6, i64 312
+  %69 = getelementptr inbounds i8, ptr %6, i64 328
   %70 = load i64, ptr %69, align 8
   %71 = getelementptr inbounds i8, ptr %21, i64 %70
   store ptr %28, ptr %71, align 8
-  %72 = getelementptr inbounds i8, ptr %6, i64 336
+  %72 = getelementptr inbounds i8, ptr %6, i64 352
   %73 = load i64, ptr %72, align 8
   %74 = load ptr, ptr %33, align 8
   %75 = getelementptr inbounds i8, ptr %21, i64 %73
@@ -1103,7 +1231,7 @@ define ptr @$again(ptr %0, ptr %1, i64 %2) #0 {
   %46 = getelementptr inbounds i8, ptr %43, i64 %45
   %47 = load ptr, ptr %46, align 8
   %48 = load ptr, ptr %8, align 8
-  %49 = getelementptr inbounds i8, ptr %48, i64 264
+  %49 = getelementptr inbounds i8, ptr %48, i64 280
   %50 = load i64, ptr %49, align 8
   %51 = getelementptr inbounds i8, ptr %47, i64 %50
   %52 = load ptr, ptr %51, align 8
@@ -1253,7 +1381,7 @@ define internal fastcc i32 @$are_of(ptr %0, ptr %1, ptr %2, ptr %3) #0 {
 8:
   %9 = load ptr, ptr %0, align 8
   %10 = getelementptr inbounds i8, ptr %1, i64 88
-  %11 = getelementptr inbounds i8, ptr %9, i64 264
+  %11 = getelementptr inbounds i8, ptr %9, i64 280
   %12 = getelementptr inbounds i8, ptr %9, i64 232
   %13 = getelementptr inbounds i8, ptr %9, i64 40
   %14 = getelementptr inbounds i8, ptr %0, i64 8
@@ -1264,11 +1392,11 @@ define internal fastcc i32 @$are_of(ptr %0, ptr %1, ptr %2, ptr %3) #0 {
   %19 = getelementptr inbounds i8, ptr %0, i64 56
   %20 = getelementptr inbounds i8, ptr %0, i64 32
   %21 = getelementptr inbounds i8, ptr %0, i64 64
-  %22 = getelementptr inbounds i8, ptr %9, i64 312
-  %23 = getelementptr inbounds i8, ptr %9, i64 296
-  %24 = getelementptr inbounds i8, ptr %9, i64 304
+  %22 = getelementptr inbounds i8, ptr %9, i64 328
+  %23 = getelementptr inbounds i8, ptr %9, i64 312
+  %24 = getelementptr inbounds i8, ptr %9, i64 320
   %25 = getelementptr inbounds i8, ptr %9, i64 208
-  %26 = getelementptr inbounds i8, ptr %9, i64 272
+  %26 = getelementptr inbounds i8, ptr %9, i64 288
   %27 = getelementptr inbounds i8, ptr %0, i64 248
   %28 = getelementptr inbounds i8, ptr %9, i64 32
   br label %29
@@ -1291,7 +1419,7 @@ define internal fastcc i32 @$are_of(ptr %0, ptr %1, ptr %2, ptr %3) #0 {
 
 38:
   %39 = load ptr, ptr %0, align 8
-  %40 = getelementptr inbounds i8, ptr %39, i64 264
+  %40 = getelementptr inbounds i8, ptr %39, i64 280
   %41 = load i64, ptr %40, align 8
   %42 = getelementptr inbounds i8, ptr %36, i64 %41
   %43 = load ptr, ptr %42, align 8
@@ -1952,7 +2080,7 @@ define internal fastcc ptr @$recorded(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4) #0
   %275 = getelementptr inbounds ptr, ptr %3, i64 %274
   %276 = load ptr, ptr %275, align 8
   %277 = load ptr, ptr %14, align 8
-  %278 = getelementptr inbounds i8, ptr %277, i64 320
+  %278 = getelementptr inbounds i8, ptr %277, i64 336
   %279 = load i64, ptr %278, align 8
   %280 = getelementptr inbounds i8, ptr %276, i64 %279
   %281 = load ptr, ptr %280, align 8
@@ -1962,7 +2090,7 @@ define internal fastcc ptr @$recorded(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4) #0
   br i1 %284, label %285, label %300
 
 285:
-  %286 = getelementptr inbounds i8, ptr %277, i64 328
+  %286 = getelementptr inbounds i8, ptr %277, i64 344
   %287 = load i64, ptr %286, align 8
   %288 = getelementptr inbounds i8, ptr %276, i64 %287
   %289 = load ptr, ptr %288, align 8
@@ -1985,7 +2113,7 @@ define internal fastcc ptr @$recorded(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4) #0
   br label %308
 
 300:
-  %301 = getelementptr inbounds i8, ptr %277, i64 264
+  %301 = getelementptr inbounds i8, ptr %277, i64 280
   %302 = load i64, ptr %301, align 8
   %303 = getelementptr inbounds i8, ptr %281, i64 %302
   %304 = load ptr, ptr %303, align 8
@@ -2147,40 +2275,40 @@ define internal fastcc ptr @$recorded(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4) #0
   %414 = load ptr, ptr %410, align 8
   %415 = load ptr, ptr %390, align 8
   call void %414(ptr %415)
-  %416 = getelementptr inbounds i8, ptr %334, i64 272
+  %416 = getelementptr inbounds i8, ptr %334, i64 288
   %417 = load i64, ptr %416, align 8
   %418 = getelementptr inbounds i8, ptr %364, i64 %417
   store ptr %398, ptr %418, align 8
-  %419 = getelementptr inbounds i8, ptr %334, i64 280
+  %419 = getelementptr inbounds i8, ptr %334, i64 296
   %420 = load i64, ptr %419, align 8
   %421 = getelementptr inbounds i8, ptr %364, i64 %420
   store ptr %348, ptr %421, align 8
-  %422 = getelementptr inbounds i8, ptr %334, i64 288
+  %422 = getelementptr inbounds i8, ptr %334, i64 304
   %423 = load i64, ptr %422, align 8
   %424 = getelementptr inbounds i8, ptr %364, i64 %423
   store ptr %405, ptr %424, align 8
-  %425 = getelementptr inbounds i8, ptr %334, i64 296
+  %425 = getelementptr inbounds i8, ptr %334, i64 312
   %426 = load i64, ptr %425, align 8
   %427 = getelementptr inbounds i8, ptr %364, i64 %426
   store ptr %407, ptr %427, align 8
-  %428 = getelementptr inbounds i8, ptr %334, i64 304
+  %428 = getelementptr inbounds i8, ptr %334, i64 320
   %429 = load i64, ptr %428, align 8
   %430 = getelementptr inbounds i8, ptr %364, i64 %429
   store ptr %409, ptr %430, align 8
-  %431 = getelementptr inbounds i8, ptr %334, i64 320
+  %431 = getelementptr inbounds i8, ptr %334, i64 336
   %432 = load i64, ptr %431, align 8
   %433 = getelementptr inbounds i8, ptr %364, i64 %432
   store ptr %395, ptr %433, align 8
-  %434 = getelementptr inbounds i8, ptr %334, i64 328
+  %434 = getelementptr inbounds i8, ptr %334, i64 344
   %435 = load i64, ptr %434, align 8
   %436 = getelementptr inbounds i8, ptr %364, i64 %435
   store ptr %397, ptr %436, align 8
-  %437 = getelementptr inbounds i8, ptr %334, i64 312
+  %437 = getelementptr inbounds i8, ptr %334, i64 328
   %438 = load i64, ptr %437, align 8
   %439 = load ptr, ptr %388, align 8
   %440 = getelementptr inbounds i8, ptr %364, i64 %438
   store ptr %439, ptr %440, align 8
-  %441 = getelementptr inbounds i8, ptr %334, i64 336
+  %441 = getelementptr inbounds i8, ptr %334, i64 352
   %442 = load i64, ptr %441, align 8
   %443 = load ptr, ptr %390, align 8
   %444 = getelementptr inbounds i8, ptr %364, i64 %442

@@ -13,7 +13,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adjoint.graph import SEARCHES, Node, Search
+import numpy as np
+
+from adjoint.graph import SEARCHES, Kept, Node, Search
 from adjoint.runtime import calling, code, entries, llvm
 from adjoint.runtime.memory import LAYOUT
 
@@ -55,6 +57,8 @@ def _places() -> tuple[int, ...] | None:
         setattr(node, name, value)
     words = {at(id(node) + k).value: k for k in range(16, Node.__basicsize__, 8)}
     places = [words.get(id(fields[name])) for name in FIELDS]
+    kept, counted = Kept(node), ctypes.c_ssize_t.from_address(id(node)).value
+    places.append(16 if at(id(kept) + 16).value == id(node) and counted == 2 else None)  # it counts those two
     return None if None in places else (LAYOUT.type, *[place for place in places if place is not None])
 
 
@@ -73,6 +77,8 @@ def _python() -> Any:
         id(ZERO),
         id(_made),
         id(Node),
+        id(Kept),
+        id(np.ndarray),
         *places,
     ]
     return (ctypes.c_int64 * len(numbers))(*numbers)
@@ -150,10 +156,11 @@ def _is_right() -> bool:
 
 def matcher(
     nodes: Sequence[Expected], roots: int, compiling: bool = False
-) -> tuple[Callable[[list[Node]], Any], Any] | None:
-    """A function of a graph's roots: its nodes in order, leaves, free numbers, pullbacks and the attributes that are given back,
-    each as a list, if the nodes are what is expected, else None; and what has to stay while it is called. None where there is no
-    native code for it. With `compiling`, LLVM may be loaded for that."""
+) -> tuple[Callable[[list[Node]], Any], Any, Any] | None:
+    """A function of a graph's roots: its nodes in order, leaves, free numbers, pullbacks, the attributes that are given back, and
+    the leaves' arrays if they are all that, each as a list, and whether each node has as many references as is noted, if the nodes
+    are what is expected, else None; the array in which that is noted; and what has to stay while it is called. None where there is
+    no native code for it. With `compiling`, LLVM may be loaded for that."""
     python = _python()
     found = [] if python is None else _code(compiling)
     if not found or any([e.asked == "free" and e.number is not float for e in nodes]):
@@ -169,6 +176,7 @@ def matcher(
     counts += [
         sum(column) for column in zip(*[(e.leaf, e.asked == "free", e.pulled, e.given) for e in nodes], strict=True)
     ]
-    numbers = [*map(ctypes.addressof, (python, table, numbered)), *counts, 2 << len(nodes).bit_length()]
+    held = (ctypes.c_int64 * (len(nodes) + 1))(-1)
+    numbers = [*map(ctypes.addressof, (python, table, numbered)), *counts, 2 << len(nodes).bit_length(), ctypes.addressof(held)]
     function = entries.made("match", found[0].addresses["match"], numbers, True)
-    return None if function is None else (function, (nodes, table, numbered, found))
+    return None if function is None else (function, held, (nodes, table, numbered, found))
