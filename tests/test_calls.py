@@ -62,6 +62,10 @@ FUNCTIONS: list[Callable[..., Any]] = [
     lambda x, y, i, s: F.softmax(x, 1), lambda x, y, i, s: F.softmax(x, dim=1), lambda x, y, i, s: F.layer_norm(x, (2,)),
     lambda x, y, i, s: F.smooth_l1_loss(x, y), lambda x, y, i, s: F.smooth_l1_loss(x, y, beta=0.5), lambda x, y, i, s: i.sum(),
     lambda x, y, i, s: x.unsqueeze(0) * 2.0, lambda x, y, i, s: y.T @ x.T, lambda x, y, i, s: x.tanh().sum(),
+    lambda x, y, i, s: x.data, lambda x, y, i, s: x.unsqueeze(1), lambda x, y, i, s: y.view(4),
+    lambda x, y, i, s: x.view(-1).view(1, 4), lambda x, y, i, s: y.reshape(4, 1), lambda x, y, i, s: x.detach(),
+    lambda x, y, i, s: x.transpose(0, 1).unsqueeze(-1),
+    lambda x, y, i, s: x.t().flatten(), lambda x, y, i, s: x.permute(1, 0),
 ]  # fmt: skip
 
 
@@ -213,6 +217,43 @@ def test_a_view_that_has_not_seen_its_base_is_pythons() -> None:
     assert (view * 0.5).tolist() == [4.0, 1.5]
     view[1] = 2.0
     assert (view * 0.5).tolist() == [4.0, 1.0] and (base * 0.5).tolist() == [[4.0, 1.0], [2.0, 2.5]]
+
+
+def test_views_are_views() -> None:
+    """What is written to one that native code made is written to its base, and to all other views."""
+    for _ in range(5):
+        base = torch.tensor(M)
+        base.view(4)  # from now on it is known what views of it have together
+        flat, turned, data = base.view(4), base.T, base.data
+        flat[1] = 8.0
+        turned[0, 1] += 1.0
+        data.mul_(2.0)
+        assert flat.tolist() == [2.0, 16.0, 8.0, 8.0] and turned.tolist() == [[2.0, 8.0], [16.0, 8.0]]
+        assert base.tolist() == [[2.0, 16.0], [8.0, 8.0]] and flat.data_ptr() == base.data_ptr()
+        leaf = torch.tensor(M, requires_grad=True)
+        leaf.data.sub_(1.0)
+        (leaf.view(4) * leaf.t().reshape(4)).sum().backward()
+        assert leaf.tolist() == [[0.0, 1.0], [2.0, 3.0]] and leaf.grad is not None
+        assert leaf.grad.tolist() == [[0.0, 4.0], [2.0, 6.0]]
+
+
+def test_where_a_view_lies_is_no_part_of_a_kind() -> None:
+    """`reshape` of a transposed tensor is a copy, of others a view."""
+    for _ in range(5):
+        base = torch.tensor(M)
+        straight, turned = base.view(2, 2).reshape(4), base.t().reshape(4)
+        base[0, 1] = 9.0
+        assert straight.tolist() == [1.0, 9.0, 3.0, 4.0] and turned.tolist() == [1.0, 3.0, 2.0, 4.0]
+
+
+def test_axes_that_are_turned_in_place_are_pythons() -> None:
+    for _ in range(5):
+        base = torch.tensor(M)
+        before = base.view(4)
+        base.t_()
+        assert base.tolist() == [[1.0, 3.0], [2.0, 4.0]] and base.unsqueeze(0).tolist() == [[[1.0, 3.0], [2.0, 4.0]]]
+        before[1] = 5.0
+        assert base.unsqueeze(0).tolist() == [[[1.0, 3.0], [5.0, 4.0]]]
 
 
 def test_classes_of_the_users_are_pythons() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from adjoint import dtypes
 from adjoint.graph import CALLS, MODE, NARROW, Calls, Located, Mode, Scope, Surface
-from adjoint.graph.calls import HOW, MOST_KINDS, ON_CALLS, ON_KIND, WHERE, Kind
+from adjoint.graph.calls import HOW, MOST_KINDS, OF_VIEW, ON_CALLS, ON_KIND, WHERE, Kind
 from adjoint.runtime import entries
 from adjoint.runtime.memory import LAYOUT
 from adjoint.tracing import ACTIVE
@@ -19,6 +19,7 @@ __all__ = ["install"]
 
 LAST = 64  # kinds from which on those that were replaced long ago are forgotten
 HEAD = 3  # numbers before those of kinds
+NEW_VIEW = ("_changed", "_of_leaf", "_at", "_turns")  # what a new view has always
 SCOPE = ("name", "site", "offset", "parent", "user")
 FILE = "co_filename"
 _native: list[int] = []  # where Python's functions are described, and the code
@@ -73,10 +74,9 @@ def _surface(surface: Surface) -> Any:
     """An interface as native code reads it; None where it can't."""
     view = surface.view
     nodes = {tuple(_places(kind, ("bare_node",)) or ()) for kind in (surface.tensor, surface.also)}
-    of_view: Any = [0] * 5
+    of_view: Any = [0] * 14
     if view is not None:
-        names = ("_base", "_memory", "_seen", "_cached")
-        places = _places(view, names)
+        places = _places(view, ("_base", "_memory", "_seen", "_cached", *OF_VIEW, *NEW_VIEW))
         holder = _places(surface.memory, ("holder",)) if surface.memory is not None else None
         if places is None or holder is None:
             return None
@@ -93,6 +93,8 @@ def _surface(surface: Surface) -> Any:
         0 if view is None else id(view),
         *next(iter(nodes)),
         *of_view,
+        id(surface.memories),
+        id(surface.turned),
     ]
     numbers += [*map(id, objects[0]), *(mode or ()), *map(id, objects[1]), *(scope or ()), *map(id, objects[2])]
     numbers += [*map(id, functions), id(surface.constant), id(FILE), id(surface.package), surface.limit]
@@ -115,7 +117,8 @@ def _add(calls: Calls, kind: Kind) -> None:
     tables = [(ctypes.c_int64 * len(numbers))(*numbers) for numbers in (arguments, steps)]
     names = [id(name) for name in kind.names] + [0] * (2 - len(kind.names))
     counts = [kind.within, kind.looks, len(kind.arguments), len(nodes), len(kind.steps), kind.result, kind.weight]
-    numbers = [id(kind.dtype), id(kind.grad), *names, *counts, *map(ctypes.addressof, tables)]
+    of_view = [id(x) for x in (kind.base, *kind.view)] if kind.base else [0] * (1 + len(OF_VIEW))
+    numbers = [id(kind.dtype), id(kind.grad), *names, *of_view, *counts, *map(ctypes.addressof, tables)]
     made = (ctypes.c_int64 * len(numbers))(*numbers)
     calls.kept.append((made, kind, nodes, places, tables))
     count = min(calls.kinds[0], MOST_KINDS - 1)

@@ -39,6 +39,7 @@ struct python {
     long (*as_integer)(object *);
     object *(*attribute)(object *, object *);
     word (*begins)(object *, object *, word, word, int);
+    object *(*address)(void *), *(*look)(object *, object *);
     object *none, *yes, *no, *floating, *zero, *otherwise, *node, *kept, *arrays; /* the last are classes */
     word kind, op, inputs, attributes, type, tracked, value, site, offset, place, array;
 };
@@ -327,6 +328,7 @@ struct step {
 struct kind {
     object *dtype, *grad;          /* the default type, and whether gradients are on */
     object *names[2];              /* of scopes that the function opens, the second inside of the first; or null */
+    object *base, *view[5];        /* where a view is made: the class of its base, and what it has in `surface.said`; else null */
     word within, looks;            /* what the mode says; 0, USERS or LOCATED: whether the user's line is looked for */
     word arguments, nodes, steps, result, weight; /* the weight of a result that isn't tracked, else 0 */
     const char *argument, *step;   /* tables of the above */
@@ -337,7 +339,8 @@ struct surface {
     const struct python *python;
     object *tensor, *also, *view;  /* classes: of results, of others that name a node as these do, of views; null: none */
     word node;                     /* where such an object has its node */
-    word base, memory, holder, seen, cached; /* of a view */
+    word base, memory, holder, seen, cached, said[5], changed, of_leaf, at, turns; /* of a view */
+    object *memories, *turned;     /* dictionaries: of what the views of a tensor have together; of tensors whose axes were changed */
     object *modes, *traces;        /* variables of the context */
     word grad, site, offset;       /* of a mode */
     object *code, *scope, *located; /* classes of sites */
@@ -578,7 +581,35 @@ static inline int settle(const struct surface *s, object *node, const struct pla
     return 1;
 }
 
-/* The tensor that a call of a kind gives; None where Python has to find the user's line. */
+/* What the views of a tensor have together; null where Python has to look, or raises. */
+static inline object *memory_of(const struct surface *s, object *base) {
+    const struct python *p = s->python;
+    if (*(word *)((char *)s->turned + SIZE)) return 0;
+    object *key = p->address(base);
+    object *found = key ? p->look(s->memories, key) : 0;
+    if (key) p->drop(key);
+    return found;
+}
+
+/* A view that sees a node of a base's; takes no reference. */
+static inline object *view_of(const struct surface *s, const struct kind *k, object *base, object *below, object *node, object *memory) {
+    const struct python *p = s->python;
+    object *made = p->allocate(s->view, 0);
+    if (!made) return 0;
+    const word places[] = {s->base, s->seen, s->cached, s->memory, s->changed, s->of_leaf, s->at, s->turns};
+    object *parts[] = {base, below, node, memory, p->no, p->no, p->none, p->zero};
+    for (word i = 0; i < 8; i++) {
+        p->count(parts[i]);
+        set(made, places[i], parts[i]);
+    }
+    for (word i = 0; i < 5; i++) {
+        p->count(k->view[i]);
+        set(made, s->said[i], k->view[i]);
+    }
+    return made;
+}
+
+/* The tensor that a call of a kind gives; None where Python has to find the user's line, or what views have together. */
 static inline object *recorded(const struct calls *c, const struct kind *k, object *const *given, object **nodes, object *mode) {
     const struct surface *s = c->surface;
     const struct python *p = s->python;
@@ -588,6 +619,8 @@ static inline object *recorded(const struct calls *c, const struct kind *k, obje
     for (word i = 0; i < known; i++) p->count(nodes[i]); /* a finalizer may let a name go */
     int there = find_place(c, k, &at);
     if (there > 0 && !k->steps) there = settle(s, nodes[k->result], &at);
+    object *memory = there > 0 && k->base ? memory_of(s, given[0]) : 0;
+    if (there > 0 && k->base && !memory) there = 0;
     for (; there > 0 && made < known + k->steps; made++)
         if (!(nodes[made] = step_of(s, (const struct step *)(k->step + (made - known) * (word)sizeof(struct step)), nodes, given, &at))) break;
     if (!there) {
@@ -595,9 +628,10 @@ static inline object *recorded(const struct calls *c, const struct kind *k, obje
         p->count(tensor);
     } else if (made == known + k->steps && there > 0) {
         node = nodes[k->result];
-        if (!k->weight || count_waiting(s, k->weight, node) == 0) tensor = p->allocate(s->tensor, 0);
+        if (!k->weight || count_waiting(s, k->weight, node) == 0)
+            tensor = k->base ? view_of(s, k, given[0], nodes[0], node, memory) : p->allocate(s->tensor, 0);
     }
-    if (tensor && node) {
+    if (tensor && node && !k->base) {
         p->count(node);
         set(tensor, s->node, node);
     }
@@ -633,6 +667,7 @@ object *again(object *self, object *const *given, word count) {
     for (word i = 0; i < c->kinds[0]; i++) {
         const struct kind *k = kinds[i];
         if (k->arguments != count || k->within != where || k->grad != grad || k->dtype != dtype) continue;
+        if (k->base && field(given[0], p->kind) != k->base) continue;
         int fits = are_of(s, k, given, nodes);
         if (fits < 0) goto end;
         if (!fits) continue;

@@ -1,4 +1,4 @@
-; Made from recording.c by `make native`; its SHA-256 is e01e481dc5233e92df58d103c388ab706be4b355df316308b565dbd051eb2ea4
+; Made from recording.c by `make native`; its SHA-256 is c6ea8f5197a61158cbc858625448c3fcabf676707e863c3fe0fa609c316aed16
 define ptr @$filled() #0 {
   %1 = alloca ptr, align 8
   store volatile ptr inttoptr (i64 6547123219833032162 to ptr), ptr %1, align 8
@@ -19,7 +19,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
 11:
   %12 = getelementptr inbounds i8, ptr %5, i64 48
   %13 = load ptr, ptr %12, align 8
-  %14 = getelementptr inbounds i8, ptr %5, i64 208
+  %14 = getelementptr inbounds i8, ptr %5, i64 224
   %15 = load ptr, ptr %14, align 8
    call void %13(ptr %15)
   %16 = load ptr, ptr %14, align 8
@@ -66,17 +66,17 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   %45 = load ptr, ptr %44, align 8
   %46 = load ptr, ptr %4, align 8
   %47 = getelementptr inbounds i8, ptr %0, i64 40
-  %48 = getelementptr inbounds i8, ptr %46, i64 328
-  %49 = getelementptr inbounds i8, ptr %46, i64 208
-  %50 = getelementptr inbounds i8, ptr %46, i64 288
-  %51 = getelementptr inbounds i8, ptr %46, i64 312
-  %52 = getelementptr inbounds i8, ptr %46, i64 320
-  %53 = getelementptr inbounds i8, ptr %46, i64 304
-  %54 = getelementptr inbounds i8, ptr %46, i64 280
-  %55 = getelementptr inbounds i8, ptr %46, i64 232
+  %48 = getelementptr inbounds i8, ptr %46, i64 344
+  %49 = getelementptr inbounds i8, ptr %46, i64 224
+  %50 = getelementptr inbounds i8, ptr %46, i64 304
+  %51 = getelementptr inbounds i8, ptr %46, i64 328
+  %52 = getelementptr inbounds i8, ptr %46, i64 336
+  %53 = getelementptr inbounds i8, ptr %46, i64 320
+  %54 = getelementptr inbounds i8, ptr %46, i64 296
+  %55 = getelementptr inbounds i8, ptr %46, i64 248
   %56 = getelementptr inbounds i8, ptr %46, i64 32
   %57 = getelementptr inbounds i8, ptr %46, i64 40
-  %58 = getelementptr inbounds i8, ptr %46, i64 296
+  %58 = getelementptr inbounds i8, ptr %46, i64 312
   %59 = getelementptr inbounds i8, ptr %46, i64 48
   br label %60
 
@@ -404,7 +404,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   %281 = phi i64 [ %194, %206 ], [ %61, %269 ], [ %228, %254 ], [ %61, %101 ], [ %61, %60 ], [ %61, %83 ], [ %61, %73 ], [ %61, %92 ], [ %61, %182 ], [ %61, %187 ], [ %61, %121 ], [ %61, %123 ], [ %61, %140 ], [ %61, %145 ], [ %61, %152 ], [ %61, %168 ]
   %282 = getelementptr inbounds i8, ptr %5, i64 48
   %283 = load ptr, ptr %282, align 8
-  %284 = getelementptr inbounds i8, ptr %5, i64 208
+  %284 = getelementptr inbounds i8, ptr %5, i64 224
   %285 = load ptr, ptr %284, align 8
    call void %283(ptr %285)
   %286 = load ptr, ptr %284, align 8
@@ -507,7 +507,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
 
 358:
   %359 = getelementptr inbounds i8, ptr %0, i64 40
-  %360 = getelementptr inbounds i8, ptr %352, i64 304
+  %360 = getelementptr inbounds i8, ptr %352, i64 320
   %361 = getelementptr inbounds i8, ptr %352, i64 16
   %362 = getelementptr inbounds i8, ptr %352, i64 48
   %363 = getelementptr inbounds i8, ptr %352, i64 24
@@ -627,7 +627,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
 
 448:
   %449 = getelementptr inbounds i8, ptr %0, i64 40
-  %450 = getelementptr inbounds i8, ptr %442, i64 304
+  %450 = getelementptr inbounds i8, ptr %442, i64 320
   %451 = getelementptr inbounds i8, ptr %442, i64 48
   %452 = getelementptr inbounds i8, ptr %442, i64 8
   br label %453
@@ -680,11 +680,11 @@ define ptr @$match(ptr %0, ptr %1) #0 {
 
 486:
   %487 = getelementptr inbounds i8, ptr %319, i64 24
-  %488 = getelementptr inbounds i8, ptr %481, i64 328
-  %489 = getelementptr inbounds i8, ptr %481, i64 280
-  %490 = getelementptr inbounds i8, ptr %481, i64 264
-  %491 = getelementptr inbounds i8, ptr %481, i64 360
-  %492 = getelementptr inbounds i8, ptr %481, i64 272
+  %488 = getelementptr inbounds i8, ptr %481, i64 344
+  %489 = getelementptr inbounds i8, ptr %481, i64 296
+  %490 = getelementptr inbounds i8, ptr %481, i64 280
+  %491 = getelementptr inbounds i8, ptr %481, i64 376
+  %492 = getelementptr inbounds i8, ptr %481, i64 288
   %493 = getelementptr inbounds i8, ptr %481, i64 48
   %494 = getelementptr inbounds i8, ptr %481, i64 8
   %495 = load i64, ptr %315, align 8
@@ -740,7 +740,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   %532 = load ptr, ptr %531, align 8
    call void %532(ptr %484)
   %533 = load ptr, ptr %493, align 8
-  %534 = getelementptr inbounds i8, ptr %481, i64 208
+  %534 = getelementptr inbounds i8, ptr %481, i64 224
   %535 = load ptr, ptr %534, align 8
    call void %533(ptr %535)
   %536 = load ptr, ptr %534, align 8
@@ -785,7 +785,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   br i1 %562, label %548, label %564
 
 564:
-  %565 = phi i64 [ 224, %539 ], [ 224, %551 ], [ 216, %548 ]
+  %565 = phi i64 [ 240, %539 ], [ 240, %551 ], [ 232, %548 ]
   %566 = getelementptr inbounds i8, ptr %540, i64 %565
   %567 = load ptr, ptr %566, align 8
   %568 = getelementptr inbounds i8, ptr %540, i64 48
@@ -892,15 +892,15 @@ define ptr @$below(ptr %0, ptr %1) #0 {
 27:
   %28 = getelementptr inbounds i8, ptr %8, i64 16
   %29 = getelementptr inbounds i8, ptr %8, i64 24
-  %30 = getelementptr inbounds i8, ptr %4, i64 288
-  %31 = getelementptr inbounds i8, ptr %4, i64 296
+  %30 = getelementptr inbounds i8, ptr %4, i64 304
+  %31 = getelementptr inbounds i8, ptr %4, i64 312
   %32 = getelementptr inbounds i8, ptr %0, i64 48
   %33 = getelementptr inbounds i8, ptr %0, i64 56
   %34 = getelementptr inbounds i8, ptr %4, i64 120
   %35 = getelementptr inbounds i8, ptr %0, i64 40
-  %36 = getelementptr inbounds i8, ptr %4, i64 320
-  %37 = getelementptr inbounds i8, ptr %4, i64 216
-  %38 = getelementptr inbounds i8, ptr %4, i64 224
+  %36 = getelementptr inbounds i8, ptr %4, i64 336
+  %37 = getelementptr inbounds i8, ptr %4, i64 232
+  %38 = getelementptr inbounds i8, ptr %4, i64 240
   %39 = getelementptr inbounds i8, ptr %4, i64 128
   %40 = getelementptr inbounds i8, ptr %4, i64 104
   %41 = getelementptr inbounds i8, ptr %4, i64 112
@@ -1078,7 +1078,7 @@ define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
 12:
   %13 = getelementptr inbounds i8, ptr %6, i64 136
   %14 = load ptr, ptr %13, align 8
-  %15 = getelementptr inbounds i8, ptr %6, i64 248
+  %15 = getelementptr inbounds i8, ptr %6, i64 264
   %16 = load ptr, ptr %15, align 8
   %17 = call ptr %14(ptr %16, ptr %1, i64 %2, ptr %3)
   br label %83
@@ -1093,7 +1093,7 @@ define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
 23:
   %24 = icmp eq i64 %7, 8
   %25 = getelementptr inbounds i8, ptr %1, i64 56
-  %26 = getelementptr inbounds i8, ptr %6, i64 208
+  %26 = getelementptr inbounds i8, ptr %6, i64 224
   %27 = select i1 %24, ptr %25, ptr %26
   %28 = load ptr, ptr %27, align 8
   %29 = getelementptr inbounds i8, ptr %6, i64 48
@@ -1103,55 +1103,55 @@ define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
   %31 = load ptr, ptr %29, align 8
    call void %31(ptr %28)
   %32 = load ptr, ptr %29, align 8
-  %33 = getelementptr inbounds i8, ptr %6, i64 240
+  %33 = getelementptr inbounds i8, ptr %6, i64 256
   %34 = load ptr, ptr %33, align 8
    call void %32(ptr %34)
-  %35 = getelementptr inbounds i8, ptr %6, i64 288
+  %35 = getelementptr inbounds i8, ptr %6, i64 304
   %36 = load i64, ptr %35, align 8
   %37 = load ptr, ptr %1, align 8
   %38 = getelementptr inbounds i8, ptr %21, i64 %36
   store ptr %37, ptr %38, align 8
-  %39 = getelementptr inbounds i8, ptr %6, i64 296
+  %39 = getelementptr inbounds i8, ptr %6, i64 312
   %40 = load i64, ptr %39, align 8
   %41 = getelementptr inbounds i8, ptr %1, i64 8
   %42 = load ptr, ptr %41, align 8
   %43 = getelementptr inbounds i8, ptr %21, i64 %40
   store ptr %42, ptr %43, align 8
-  %44 = getelementptr inbounds i8, ptr %6, i64 304
+  %44 = getelementptr inbounds i8, ptr %6, i64 320
   %45 = load i64, ptr %44, align 8
   %46 = getelementptr inbounds i8, ptr %1, i64 16
   %47 = load ptr, ptr %46, align 8
   %48 = getelementptr inbounds i8, ptr %21, i64 %45
   store ptr %47, ptr %48, align 8
-  %49 = getelementptr inbounds i8, ptr %6, i64 312
+  %49 = getelementptr inbounds i8, ptr %6, i64 328
   %50 = load i64, ptr %49, align 8
   %51 = getelementptr inbounds i8, ptr %1, i64 24
   %52 = load ptr, ptr %51, align 8
   %53 = getelementptr inbounds i8, ptr %21, i64 %50
   store ptr %52, ptr %53, align 8
-  %54 = getelementptr inbounds i8, ptr %6, i64 336
+  %54 = getelementptr inbounds i8, ptr %6, i64 352
   %55 = load i64, ptr %54, align 8
   %56 = getelementptr inbounds i8, ptr %1, i64 32
   %57 = load ptr, ptr %56, align 8
   %58 = getelementptr inbounds i8, ptr %21, i64 %55
   store ptr %57, ptr %58, align 8
-  %59 = getelementptr inbounds i8, ptr %6, i64 344
+  %59 = getelementptr inbounds i8, ptr %6, i64 360
   %60 = load i64, ptr %59, align 8
   %61 = getelementptr inbounds i8, ptr %1, i64 40
   %62 = load ptr, ptr %61, align 8
   %63 = getelementptr inbounds i8, ptr %21, i64 %60
   store ptr %62, ptr %63, align 8
-  %64 = getelementptr inbounds i8, ptr %6, i64 320
+  %64 = getelementptr inbounds i8, ptr %6, i64 336
   %65 = load i64, ptr %64, align 8
   %66 = getelementptr inbounds i8, ptr %1, i64 48
   %67 = load ptr, ptr %66, align 8
   %68 = getelementptr inbounds i8, ptr %21, i64 %65
   store ptr %67, ptr %68, align 8
-  %69 = getelementptr inbounds i8, ptr %6, i64 328
+  %69 = getelementptr inbounds i8, ptr %6, i64 344
   %70 = load i64, ptr %69, align 8
   %71 = getelementptr inbounds i8, ptr %21, i64 %70
   store ptr %28, ptr %71, align 8
-  %72 = getelementptr inbounds i8, ptr %6, i64 352
+  %72 = getelementptr inbounds i8, ptr %6, i64 368
   %73 = load i64, ptr %72, align 8
   %74 = load ptr, ptr %33, align 8
   %75 = getelementptr inbounds i8, ptr %21, i64 %73
@@ -1186,24 +1186,24 @@ define ptr @$again(ptr %0, ptr %1, i64 %2) #0 {
   %12 = getelementptr inbounds i8, ptr %11, i64 24
   %13 = load i64, ptr %11, align 8
   %14 = icmp eq i64 %13, 0
-  br i1 %14, label %131, label %15
+  br i1 %14, label %143, label %15
 
 15:
-  %16 = getelementptr inbounds i8, ptr %8, i64 184
+  %16 = getelementptr inbounds i8, ptr %8, i64 272
   %17 = load ptr, ptr %16, align 8
   %18 = getelementptr inbounds i8, ptr %17, i64 16
   %19 = load i64, ptr %18, align 8
   %20 = icmp eq i64 %19, 0
-  br i1 %20, label %21, label %131
+  br i1 %20, label %21, label %143
 
 21:
   %22 = getelementptr inbounds i8, ptr %9, i64 144
   %23 = load ptr, ptr %22, align 8
-  %24 = getelementptr inbounds i8, ptr %8, i64 88
+  %24 = getelementptr inbounds i8, ptr %8, i64 176
   %25 = load ptr, ptr %24, align 8
   %26 = call i32 %23(ptr %25, ptr null, ptr %6)
   %27 = icmp slt i32 %26, 0
-  br i1 %27, label %143, label %28
+  br i1 %27, label %155, label %28
 
 28:
   %29 = getelementptr inbounds i8, ptr %9, i64 56
@@ -1211,53 +1211,53 @@ define ptr @$again(ptr %0, ptr %1, i64 %2) #0 {
   %31 = load ptr, ptr %6, align 8
   call void %30(ptr %31)
   %32 = load ptr, ptr %6, align 8
-  %33 = getelementptr inbounds i8, ptr %9, i64 208
+  %33 = getelementptr inbounds i8, ptr %9, i64 224
   %34 = load ptr, ptr %33, align 8
   %35 = icmp eq ptr %32, %34
-  br i1 %35, label %36, label %131
+  br i1 %35, label %36, label %143
 
 36:
   %37 = load ptr, ptr %22, align 8
-  %38 = getelementptr inbounds i8, ptr %8, i64 80
+  %38 = getelementptr inbounds i8, ptr %8, i64 168
   %39 = load ptr, ptr %38, align 8
   %40 = call i32 %37(ptr %39, ptr null, ptr %5)
   %41 = icmp slt i32 %40, 0
-  br i1 %41, label %143, label %42
+  br i1 %41, label %155, label %42
 
 42:
   %43 = load ptr, ptr %5, align 8
-  %44 = getelementptr inbounds i8, ptr %8, i64 104
+  %44 = getelementptr inbounds i8, ptr %8, i64 192
   %45 = load i64, ptr %44, align 8
   %46 = getelementptr inbounds i8, ptr %43, i64 %45
   %47 = load ptr, ptr %46, align 8
   %48 = load ptr, ptr %8, align 8
-  %49 = getelementptr inbounds i8, ptr %48, i64 280
+  %49 = getelementptr inbounds i8, ptr %48, i64 296
   %50 = load i64, ptr %49, align 8
   %51 = getelementptr inbounds i8, ptr %47, i64 %50
   %52 = load ptr, ptr %51, align 8
-  %53 = getelementptr inbounds i8, ptr %48, i64 208
+  %53 = getelementptr inbounds i8, ptr %48, i64 224
   %54 = load ptr, ptr %53, align 8
   %55 = icmp eq ptr %47, %54
   br i1 %55, label %73, label %56
 
 56:
-  %57 = getelementptr inbounds i8, ptr %8, i64 120
+  %57 = getelementptr inbounds i8, ptr %8, i64 208
   %58 = load ptr, ptr %57, align 8
   %59 = icmp eq ptr %52, %58
   br i1 %59, label %73, label %60
 
 60:
-  %61 = getelementptr inbounds i8, ptr %8, i64 128
+  %61 = getelementptr inbounds i8, ptr %8, i64 216
   %62 = load ptr, ptr %61, align 8
   %63 = icmp eq ptr %52, %62
   br i1 %63, label %64, label %73
 
 64:
-  %65 = getelementptr inbounds i8, ptr %8, i64 176
+  %65 = getelementptr inbounds i8, ptr %8, i64 264
   %66 = load i64, ptr %65, align 8
   %67 = getelementptr inbounds i8, ptr %47, i64 %66
   %68 = load ptr, ptr %67, align 8
-  %69 = getelementptr inbounds i8, ptr %48, i64 216
+  %69 = getelementptr inbounds i8, ptr %48, i64 232
   %70 = load ptr, ptr %69, align 8
   %71 = icmp eq ptr %68, %70
   %72 = select i1 %71, i64 3, i64 2
@@ -1265,11 +1265,11 @@ define ptr @$again(ptr %0, ptr %1, i64 %2) #0 {
 
 73:
   %74 = phi i64 [ %72, %64 ], [ 0, %42 ], [ 1, %56 ], [ 4, %60 ]
-  %75 = getelementptr inbounds i8, ptr %8, i64 96
+  %75 = getelementptr inbounds i8, ptr %8, i64 184
   %76 = load i64, ptr %75, align 8
   %77 = getelementptr inbounds i8, ptr %43, i64 %76
   %78 = load ptr, ptr %77, align 8
-  %79 = getelementptr inbounds i8, ptr %8, i64 192
+  %79 = getelementptr inbounds i8, ptr %8, i64 280
   %80 = load ptr, ptr %79, align 8
   %81 = getelementptr inbounds i8, ptr %80, i64 24
   %82 = load ptr, ptr %81, align 8
@@ -1277,112 +1277,130 @@ define ptr @$again(ptr %0, ptr %1, i64 %2) #0 {
   %84 = load ptr, ptr %10, align 8
   %85 = load i64, ptr %84, align 8
   %86 = icmp sgt i64 %85, 0
-  br i1 %86, label %87, label %131
+  br i1 %86, label %87, label %143
 
 87:
-  %88 = phi i64 [ %128, %127 ], [ %85, %73 ]
-  %89 = phi i64 [ %129, %127 ], [ 0, %73 ]
-  %90 = getelementptr inbounds ptr, ptr %12, i64 %89
-  %91 = load ptr, ptr %90, align 8
-  %92 = getelementptr inbounds i8, ptr %91, i64 48
-  %93 = load i64, ptr %92, align 8
-  %94 = icmp eq i64 %93, %2
-  br i1 %94, label %95, label %127
+  %88 = getelementptr inbounds i8, ptr %9, i64 296
+  br label %89
 
-95:
-  %96 = getelementptr inbounds i8, ptr %91, i64 32
-  %97 = load i64, ptr %96, align 8
-  %98 = icmp eq i64 %97, %74
-  br i1 %98, label %99, label %127
+89:
+  %90 = phi i64 [ %85, %87 ], [ %140, %139 ]
+  %91 = phi i64 [ 0, %87 ], [ %141, %139 ]
+  %92 = getelementptr inbounds ptr, ptr %12, i64 %91
+  %93 = load ptr, ptr %92, align 8
+  %94 = getelementptr inbounds i8, ptr %93, i64 96
+  %95 = load i64, ptr %94, align 8
+  %96 = icmp eq i64 %95, %2
+  br i1 %96, label %97, label %139
 
-99:
-  %100 = getelementptr inbounds i8, ptr %91, i64 8
-  %101 = load ptr, ptr %100, align 8
-  %102 = icmp eq ptr %101, %78
-  br i1 %102, label %103, label %127
+97:
+  %98 = getelementptr inbounds i8, ptr %93, i64 80
+  %99 = load i64, ptr %98, align 8
+  %100 = icmp eq i64 %99, %74
+  br i1 %100, label %101, label %139
 
-103:
-  %104 = load ptr, ptr %91, align 8
-  %105 = icmp eq ptr %104, %83
-  br i1 %105, label %106, label %127
+101:
+  %102 = getelementptr inbounds i8, ptr %93, i64 8
+  %103 = load ptr, ptr %102, align 8
+  %104 = icmp eq ptr %103, %78
+  br i1 %104, label %105, label %139
 
-106:
-  %107 = call fastcc i32 @$are_of(ptr %8, ptr %91, ptr %1, ptr %4)
-  %108 = icmp slt i32 %107, 0
-  br i1 %108, label %136, label %109
+105:
+  %106 = load ptr, ptr %93, align 8
+  %107 = icmp eq ptr %106, %83
+  br i1 %107, label %108, label %139
 
-109:
-  %110 = icmp eq i32 %107, 0
-  br i1 %110, label %111, label %114
+108:
+  %109 = getelementptr inbounds i8, ptr %93, i64 32
+  %110 = load ptr, ptr %109, align 8
+  %111 = icmp eq ptr %110, null
+  br i1 %111, label %118, label %112
 
-111:
-  %112 = load ptr, ptr %10, align 8
-  %113 = load i64, ptr %112, align 8
-  br label %127
+112:
+  %113 = load ptr, ptr %1, align 8
+  %114 = load i64, ptr %88, align 8
+  %115 = getelementptr inbounds i8, ptr %113, i64 %114
+  %116 = load ptr, ptr %115, align 8
+  %117 = icmp eq ptr %116, %110
+  br i1 %117, label %118, label %139
 
-114:
-  %115 = icmp eq i64 %89, 0
-  br i1 %115, label %120, label %116
+118:
+  %119 = call fastcc i32 @$are_of(ptr %8, ptr %93, ptr %1, ptr %4)
+  %120 = icmp slt i32 %119, 0
+  br i1 %120, label %148, label %121
 
-116:
-  %117 = getelementptr inbounds ptr, ptr %12, i64 %89
-  %118 = getelementptr i8, ptr %117, i64 -8
-  %119 = load ptr, ptr %118, align 8
-  store ptr %119, ptr %117, align 8
-  store ptr %91, ptr %118, align 8
-  br label %120
+121:
+  %122 = icmp eq i32 %119, 0
+  br i1 %122, label %123, label %126
 
-120:
-  %121 = load ptr, ptr %10, align 8
-  %122 = getelementptr inbounds i8, ptr %121, i64 8
-  %123 = load i64, ptr %122, align 8
-  %124 = add nsw i64 %123, 1
-  store i64 %124, ptr %122, align 8
-  %125 = load ptr, ptr %5, align 8
-  %126 = call fastcc ptr @$recorded(ptr %7, ptr %91, ptr %1, ptr %4, ptr %125)
-  br label %136
+123:
+  %124 = load ptr, ptr %10, align 8
+  %125 = load i64, ptr %124, align 8
+  br label %139
 
-127:
-  %128 = phi i64 [ %113, %111 ], [ %88, %87 ], [ %88, %103 ], [ %88, %99 ], [ %88, %95 ]
-  %129 = add nuw nsw i64 %89, 1
-  %130 = icmp slt i64 %129, %128
-  br i1 %130, label %87, label %131
+126:
+  %127 = icmp eq i64 %91, 0
+  br i1 %127, label %132, label %128
 
-131:
-  %132 = getelementptr inbounds i8, ptr %9, i64 208
-  %133 = load ptr, ptr %132, align 8
-  %134 = getelementptr inbounds i8, ptr %9, i64 48
-  %135 = load ptr, ptr %134, align 8
-  call void %135(ptr %133)
-  br label %136
+128:
+  %129 = getelementptr inbounds ptr, ptr %12, i64 %91
+  %130 = getelementptr i8, ptr %129, i64 -8
+  %131 = load ptr, ptr %130, align 8
+  store ptr %131, ptr %129, align 8
+  store ptr %93, ptr %130, align 8
+  br label %132
 
-136:
-  %137 = phi ptr [ %133, %131 ], [ %126, %120 ], [ null, %106 ]
-  %138 = load ptr, ptr %5, align 8
-  %139 = icmp eq ptr %138, null
-  br i1 %139, label %143, label %140
+132:
+  %133 = load ptr, ptr %10, align 8
+  %134 = getelementptr inbounds i8, ptr %133, i64 8
+  %135 = load i64, ptr %134, align 8
+  %136 = add nsw i64 %135, 1
+  store i64 %136, ptr %134, align 8
+  %137 = load ptr, ptr %5, align 8
+  %138 = call fastcc ptr @$recorded(ptr %7, ptr %93, ptr %1, ptr %4, ptr %137)
+  br label %148
 
-140:
-  %141 = getelementptr inbounds i8, ptr %9, i64 56
-  %142 = load ptr, ptr %141, align 8
-  call void %142(ptr %138)
-  br label %143
+139:
+  %140 = phi i64 [ %125, %123 ], [ %90, %112 ], [ %90, %89 ], [ %90, %105 ], [ %90, %101 ], [ %90, %97 ]
+  %141 = add nuw nsw i64 %91, 1
+  %142 = icmp slt i64 %141, %140
+  br i1 %142, label %89, label %143
 
 143:
-  %144 = phi ptr [ null, %21 ], [ null, %36 ], [ %137, %140 ], [ %137, %136 ]
-  ret ptr %144
+  %144 = getelementptr inbounds i8, ptr %9, i64 224
+  %145 = load ptr, ptr %144, align 8
+  %146 = getelementptr inbounds i8, ptr %9, i64 48
+  %147 = load ptr, ptr %146, align 8
+  call void %147(ptr %145)
+  br label %148
+
+148:
+  %149 = phi ptr [ %145, %143 ], [ %138, %132 ], [ null, %118 ]
+  %150 = load ptr, ptr %5, align 8
+  %151 = icmp eq ptr %150, null
+  br i1 %151, label %155, label %152
+
+152:
+  %153 = getelementptr inbounds i8, ptr %9, i64 56
+  %154 = load ptr, ptr %153, align 8
+  call void %154(ptr %150)
+  br label %155
+
+155:
+  %156 = phi ptr [ null, %21 ], [ null, %36 ], [ %149, %152 ], [ %149, %148 ]
+  ret ptr %156
 }
 define internal fastcc i32 @$are_of(ptr %0, ptr %1, ptr %2, ptr %3) #0 {
-  %5 = getelementptr inbounds i8, ptr %1, i64 48
+  %5 = getelementptr inbounds i8, ptr %1, i64 96
   %6 = load i64, ptr %5, align 8
   %7 = icmp sgt i64 %6, 0
   br i1 %7, label %8, label %228
 
 8:
   %9 = load ptr, ptr %0, align 8
-  %10 = getelementptr inbounds i8, ptr %1, i64 88
-  %11 = getelementptr inbounds i8, ptr %9, i64 280
-  %12 = getelementptr inbounds i8, ptr %9, i64 232
+  %10 = getelementptr inbounds i8, ptr %1, i64 136
+  %11 = getelementptr inbounds i8, ptr %9, i64 296
+  %12 = getelementptr inbounds i8, ptr %9, i64 248
   %13 = getelementptr inbounds i8, ptr %9, i64 40
   %14 = getelementptr inbounds i8, ptr %0, i64 8
   %15 = getelementptr inbounds i8, ptr %0, i64 16
@@ -1392,12 +1410,12 @@ define internal fastcc i32 @$are_of(ptr %0, ptr %1, ptr %2, ptr %3) #0 {
   %19 = getelementptr inbounds i8, ptr %0, i64 56
   %20 = getelementptr inbounds i8, ptr %0, i64 32
   %21 = getelementptr inbounds i8, ptr %0, i64 64
-  %22 = getelementptr inbounds i8, ptr %9, i64 328
-  %23 = getelementptr inbounds i8, ptr %9, i64 312
-  %24 = getelementptr inbounds i8, ptr %9, i64 320
-  %25 = getelementptr inbounds i8, ptr %9, i64 208
-  %26 = getelementptr inbounds i8, ptr %9, i64 288
-  %27 = getelementptr inbounds i8, ptr %0, i64 248
+  %22 = getelementptr inbounds i8, ptr %9, i64 344
+  %23 = getelementptr inbounds i8, ptr %9, i64 328
+  %24 = getelementptr inbounds i8, ptr %9, i64 336
+  %25 = getelementptr inbounds i8, ptr %9, i64 224
+  %26 = getelementptr inbounds i8, ptr %9, i64 304
+  %27 = getelementptr inbounds i8, ptr %0, i64 336
   %28 = getelementptr inbounds i8, ptr %9, i64 32
   br label %29
 
@@ -1419,7 +1437,7 @@ define internal fastcc i32 @$are_of(ptr %0, ptr %1, ptr %2, ptr %3) #0 {
 
 38:
   %39 = load ptr, ptr %0, align 8
-  %40 = getelementptr inbounds i8, ptr %39, i64 280
+  %40 = getelementptr inbounds i8, ptr %39, i64 296
   %41 = load i64, ptr %40, align 8
   %42 = getelementptr inbounds i8, ptr %36, i64 %41
   %43 = load ptr, ptr %42, align 8
@@ -1453,7 +1471,7 @@ define internal fastcc i32 @$are_of(ptr %0, ptr %1, ptr %2, ptr %3) #0 {
   %63 = load i64, ptr %19, align 8
   %64 = getelementptr inbounds i8, ptr %58, i64 %63
   %65 = load ptr, ptr %64, align 8
-  %66 = getelementptr inbounds i8, ptr %39, i64 208
+  %66 = getelementptr inbounds i8, ptr %39, i64 224
   %67 = load ptr, ptr %66, align 8
   %68 = icmp eq ptr %65, %67
   br i1 %68, label %69, label %228
@@ -1683,869 +1701,1033 @@ define internal fastcc i32 @$are_of(ptr %0, ptr %1, ptr %2, ptr %3) #0 {
   ret i32 %229
 }
 define internal fastcc ptr @$recorded(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4) #0 {
-  %6 = alloca ptr, align 8
-  %7 = alloca ptr, align 8
-  %8 = alloca [5 x ptr], align 16
-  %9 = alloca [5 x ptr], align 16
-  %10 = alloca [6 x ptr], align 16
+  %6 = alloca [8 x i64], align 16
+  %7 = alloca [8 x ptr], align 16
+  %8 = alloca ptr, align 8
+  %9 = alloca ptr, align 8
+  %10 = alloca [5 x ptr], align 16
   %11 = alloca [5 x ptr], align 16
-  %12 = alloca [5 x ptr], align 16
-  %13 = alloca [2 x ptr], align 16
-  %14 = load ptr, ptr %0, align 8
-  %15 = load ptr, ptr %14, align 8
-  %16 = getelementptr inbounds i8, ptr %14, i64 104
-  %17 = load i64, ptr %16, align 8
-  %18 = getelementptr inbounds i8, ptr %4, i64 %17
-  %19 = load ptr, ptr %18, align 8
-  %20 = getelementptr inbounds i8, ptr %14, i64 112
-  %21 = load i64, ptr %20, align 8
-  %22 = getelementptr inbounds i8, ptr %4, i64 %21
-  %23 = load ptr, ptr %22, align 8
-  %24 = getelementptr inbounds i8, ptr %1, i64 56
-  %25 = load i64, ptr %24, align 8
-  %26 = icmp sgt i64 %25, 0
-  br i1 %26, label %27, label %32
-
-27:
-  %28 = getelementptr inbounds i8, ptr %15, i64 48
-  br label %260
+  %12 = alloca [6 x ptr], align 16
+  %13 = alloca [5 x ptr], align 16
+  %14 = alloca [5 x ptr], align 16
+  %15 = alloca [2 x ptr], align 16
+  %16 = load ptr, ptr %0, align 8
+  %17 = load ptr, ptr %16, align 8
+  %18 = getelementptr inbounds i8, ptr %16, i64 192
+  %19 = load i64, ptr %18, align 8
+  %20 = getelementptr inbounds i8, ptr %4, i64 %19
+  %21 = load ptr, ptr %20, align 8
+  %22 = getelementptr inbounds i8, ptr %16, i64 200
+  %23 = load i64, ptr %22, align 8
+  %24 = getelementptr inbounds i8, ptr %4, i64 %23
+  %25 = load ptr, ptr %24, align 8
+  %26 = getelementptr inbounds i8, ptr %1, i64 104
+  %27 = load i64, ptr %26, align 8
+  %28 = icmp sgt i64 %27, 0
+  br i1 %28, label %29, label %34
 
 29:
-  %30 = load ptr, ptr %0, align 8
-  %31 = load ptr, ptr %30, align 8
-  br label %32
+  %30 = getelementptr inbounds i8, ptr %17, i64 48
+  br label %262
 
-32:
-  %33 = phi ptr [ %31, %29 ], [ %15, %5 ]
-  %34 = phi ptr [ %30, %29 ], [ %14, %5 ]
-  %35 = getelementptr inbounds i8, ptr %1, i64 40
-  %36 = load i64, ptr %35, align 8
-  %37 = icmp eq i64 %36, 0
-  br i1 %37, label %138, label %38
+31:
+  %32 = load ptr, ptr %0, align 8
+  %33 = load ptr, ptr %32, align 8
+  br label %34
 
-38:
-  %39 = getelementptr inbounds i8, ptr %33, i64 136
-  %40 = load ptr, ptr %39, align 8
-  %41 = getelementptr inbounds i8, ptr %34, i64 208
+34:
+  %35 = phi ptr [ %33, %31 ], [ %17, %5 ]
+  %36 = phi ptr [ %32, %31 ], [ %16, %5 ]
+  %37 = getelementptr inbounds i8, ptr %1, i64 88
+  %38 = load i64, ptr %37, align 8
+  %39 = icmp eq i64 %38, 0
+  br i1 %39, label %140, label %40
+
+40:
+  %41 = getelementptr inbounds i8, ptr %35, i64 136
   %42 = load ptr, ptr %41, align 8
-  %43 = getelementptr inbounds i8, ptr %0, i64 16
-  %44 = call ptr %40(ptr %42, ptr %43, i64 1, ptr null)
-  %45 = icmp eq ptr %44, null
-  %46 = getelementptr inbounds i8, ptr %33, i64 152
-  %47 = getelementptr inbounds i8, ptr %0, i64 24
-  %48 = getelementptr inbounds i8, ptr %0, i64 8
-  %49 = getelementptr inbounds i8, ptr %33, i64 56
-  %50 = getelementptr inbounds i8, ptr %33, i64 160
-  %51 = getelementptr inbounds i8, ptr %33, i64 176
-  %52 = getelementptr inbounds i8, ptr %33, i64 168
-  br i1 %45, label %561, label %56
+  %43 = getelementptr inbounds i8, ptr %36, i64 296
+  %44 = load ptr, ptr %43, align 8
+  %45 = getelementptr inbounds i8, ptr %0, i64 16
+  %46 = call ptr %42(ptr %44, ptr %45, i64 1, ptr null)
+  %47 = icmp eq ptr %46, null
+  %48 = getelementptr inbounds i8, ptr %35, i64 152
+  %49 = getelementptr inbounds i8, ptr %0, i64 24
+  %50 = getelementptr inbounds i8, ptr %0, i64 8
+  %51 = getelementptr inbounds i8, ptr %35, i64 56
+  %52 = getelementptr inbounds i8, ptr %35, i64 160
+  %53 = getelementptr inbounds i8, ptr %35, i64 176
+  %54 = getelementptr inbounds i8, ptr %35, i64 168
+  br i1 %47, label %676, label %58
 
-53:
-  %54 = icmp eq i32 %121, 0
-  %55 = select i1 %124, i1 %54, i1 false
-  br i1 %55, label %56, label %126
+55:
+  %56 = icmp eq i32 %123, 0
+  %57 = select i1 %126, i1 %56, i1 false
+  br i1 %57, label %58, label %128
 
-56:
-  %57 = phi ptr [ %122, %53 ], [ %44, %38 ]
-  %58 = phi ptr [ %119, %53 ], [ null, %38 ]
-  %59 = load ptr, ptr %46, align 8
-  %60 = call ptr %59(ptr %57)
-  %61 = load ptr, ptr %0, align 8
-  %62 = load ptr, ptr %61, align 8
-  %63 = load i64, ptr %47, align 8
-  %64 = icmp eq i64 %63, 0
-  br i1 %64, label %104, label %65
+58:
+  %59 = phi ptr [ %124, %55 ], [ %46, %40 ]
+  %60 = phi ptr [ %121, %55 ], [ null, %40 ]
+  %61 = load ptr, ptr %48, align 8
+  %62 = call ptr %61(ptr %59)
+  %63 = load ptr, ptr %0, align 8
+  %64 = load ptr, ptr %63, align 8
+  %65 = load i64, ptr %49, align 8
+  %66 = icmp eq i64 %65, 0
+  br i1 %66, label %106, label %67
 
-65:
-  %66 = load ptr, ptr %48, align 8
-  %67 = getelementptr inbounds i8, ptr %66, i64 16
-  %68 = load i64, ptr %67, align 8
-  %69 = inttoptr i64 %68 to ptr
-  %70 = icmp eq ptr %60, %69
-  br i1 %70, label %104, label %71
+67:
+  %68 = load ptr, ptr %50, align 8
+  %69 = getelementptr inbounds i8, ptr %68, i64 16
+  %70 = load i64, ptr %69, align 8
+  %71 = inttoptr i64 %70 to ptr
+  %72 = icmp eq ptr %62, %71
+  br i1 %72, label %106, label %73
 
-71:
-  %72 = getelementptr inbounds i8, ptr %62, i64 192
-  %73 = load ptr, ptr %72, align 8
-  %74 = getelementptr inbounds i8, ptr %61, i64 256
+73:
+  %74 = getelementptr inbounds i8, ptr %64, i64 192
   %75 = load ptr, ptr %74, align 8
-  %76 = call ptr %73(ptr %60, ptr %75)
-  %77 = icmp eq ptr %76, null
-  br i1 %77, label %115, label %78
+  %76 = getelementptr inbounds i8, ptr %63, i64 344
+  %77 = load ptr, ptr %76, align 8
+  %78 = call ptr %75(ptr %62, ptr %77)
+  %79 = icmp eq ptr %78, null
+  br i1 %79, label %117, label %80
 
-78:
-  %79 = getelementptr inbounds i8, ptr %62, i64 200
-  %80 = load ptr, ptr %79, align 8
-  %81 = getelementptr inbounds i8, ptr %61, i64 264
+80:
+  %81 = getelementptr inbounds i8, ptr %64, i64 200
   %82 = load ptr, ptr %81, align 8
-  %83 = call i64 %80(ptr %76, ptr %82, i64 0, i64 9223372036854775807, i32 -1)
-  %84 = getelementptr inbounds i8, ptr %62, i64 56
-  %85 = load ptr, ptr %84, align 8
-   call void %85(ptr %76)
-  %86 = icmp eq i64 %83, 0
-  br i1 %86, label %90, label %87
+  %83 = getelementptr inbounds i8, ptr %63, i64 352
+  %84 = load ptr, ptr %83, align 8
+  %85 = call i64 %82(ptr %78, ptr %84, i64 0, i64 9223372036854775807, i32 -1)
+  %86 = getelementptr inbounds i8, ptr %64, i64 56
+  %87 = load ptr, ptr %86, align 8
+   call void %87(ptr %78)
+  %88 = icmp eq i64 %85, 0
+  br i1 %88, label %92, label %89
 
-87:
-  %88 = icmp sgt i64 %83, -1
-  %89 = load ptr, ptr %49, align 8
-   call void %89(ptr %60)
-  br i1 %88, label %112, label %117
+89:
+  %90 = icmp sgt i64 %85, -1
+  %91 = load ptr, ptr %51, align 8
+   call void %91(ptr %62)
+  br i1 %90, label %114, label %119
 
-90:
-  %91 = load ptr, ptr %48, align 8
-  %92 = getelementptr inbounds i8, ptr %91, i64 16
-  %93 = load i64, ptr %92, align 8
-  %94 = icmp eq i64 %93, 0
-  br i1 %94, label %98, label %95
+92:
+  %93 = load ptr, ptr %50, align 8
+  %94 = getelementptr inbounds i8, ptr %93, i64 16
+  %95 = load i64, ptr %94, align 8
+  %96 = icmp eq i64 %95, 0
+  br i1 %96, label %100, label %97
 
-95:
-  %96 = load ptr, ptr %84, align 8
-  %97 = inttoptr i64 %93 to ptr
-   call void %96(ptr %97)
-  br label %98
+97:
+  %98 = load ptr, ptr %86, align 8
+  %99 = inttoptr i64 %95 to ptr
+   call void %98(ptr %99)
+  br label %100
 
-98:
-  %99 = getelementptr inbounds i8, ptr %62, i64 48
-  %100 = load ptr, ptr %99, align 8
-   call void %100(ptr %60)
-  %101 = ptrtoint ptr %60 to i64
-  %102 = load ptr, ptr %48, align 8
-  %103 = getelementptr inbounds i8, ptr %102, i64 16
-  store i64 %101, ptr %103, align 8
-  br label %104
+100:
+  %101 = getelementptr inbounds i8, ptr %64, i64 48
+  %102 = load ptr, ptr %101, align 8
+   call void %102(ptr %62)
+  %103 = ptrtoint ptr %62 to i64
+  %104 = load ptr, ptr %50, align 8
+  %105 = getelementptr inbounds i8, ptr %104, i64 16
+  store i64 %103, ptr %105, align 8
+  br label %106
 
-104:
-  %105 = load ptr, ptr %51, align 8
-  %106 = load ptr, ptr %52, align 8
-  %107 = call i32 %106(ptr %57)
-  %108 = sext i32 %107 to i64
-  %109 = call ptr %105(i64 %108)
-  %110 = icmp eq ptr %109, null
-  %111 = select i1 %110, i32 -1, i32 1
-  br label %117
+106:
+  %107 = load ptr, ptr %53, align 8
+  %108 = load ptr, ptr %54, align 8
+  %109 = call i32 %108(ptr %59)
+  %110 = sext i32 %109 to i64
+  %111 = call ptr %107(i64 %110)
+  %112 = icmp eq ptr %111, null
+  %113 = select i1 %112, i32 -1, i32 1
+  br label %119
 
-112:
-  %113 = load ptr, ptr %50, align 8
-  %114 = call ptr %113(ptr %57)
-  br label %117
-
-115:
-  %116 = load ptr, ptr %49, align 8
-   call void %116(ptr %60)
-  br label %117
+114:
+  %115 = load ptr, ptr %52, align 8
+  %116 = call ptr %115(ptr %59)
+  br label %119
 
 117:
-  %118 = phi ptr [ %60, %104 ], [ null, %115 ], [ null, %112 ], [ null, %87 ]
-  %119 = phi ptr [ %109, %104 ], [ %58, %115 ], [ %58, %112 ], [ %58, %87 ]
-  %120 = phi i1 [ true, %104 ], [ true, %115 ], [ false, %112 ], [ true, %87 ]
-  %121 = phi i32 [ %111, %104 ], [ -1, %115 ], [ 0, %112 ], [ -1, %87 ]
-  %122 = phi ptr [ null, %104 ], [ null, %115 ], [ %114, %112 ], [ null, %87 ]
-  %123 = load ptr, ptr %49, align 8
-   call void %123(ptr %57)
-  %124 = icmp ne ptr %122, null
-  %125 = select i1 %120, i1 true, i1 %124
-  br i1 %125, label %53, label %488
+  %118 = load ptr, ptr %51, align 8
+   call void %118(ptr %62)
+  br label %119
 
-126:
-  %127 = icmp slt i32 %121, 1
-  br i1 %127, label %486, label %128
+119:
+  %120 = phi ptr [ %62, %106 ], [ null, %117 ], [ null, %114 ], [ null, %89 ]
+  %121 = phi ptr [ %111, %106 ], [ %60, %117 ], [ %60, %114 ], [ %60, %89 ]
+  %122 = phi i1 [ true, %106 ], [ true, %117 ], [ false, %114 ], [ true, %89 ]
+  %123 = phi i32 [ %113, %106 ], [ -1, %117 ], [ 0, %114 ], [ -1, %89 ]
+  %124 = phi ptr [ null, %106 ], [ null, %117 ], [ %116, %114 ], [ null, %89 ]
+  %125 = load ptr, ptr %51, align 8
+   call void %125(ptr %59)
+  %126 = icmp ne ptr %124, null
+  %127 = select i1 %122, i1 true, i1 %126
+  br i1 %127, label %55, label %521
 
 128:
-  %129 = load i64, ptr %35, align 8
-  %130 = icmp eq i64 %129, 4
-  br i1 %130, label %131, label %138
+  %129 = icmp slt i32 %123, 1
+  br i1 %129, label %519, label %130
 
-131:
-  store ptr %19, ptr %13, align 16
-  %132 = getelementptr inbounds i8, ptr %13, i64 8
-  store ptr %118, ptr %132, align 8
-  %133 = load ptr, ptr %39, align 8
-  %134 = getelementptr inbounds i8, ptr %34, i64 216
-  %135 = load ptr, ptr %134, align 8
-  %136 = call ptr %133(ptr %135, ptr %13, i64 2, ptr null)
-  %137 = icmp eq ptr %136, null
-  br i1 %137, label %561, label %138
+130:
+  %131 = load i64, ptr %37, align 8
+  %132 = icmp eq i64 %131, 4
+  br i1 %132, label %133, label %140
 
-138:
-  %139 = phi ptr [ null, %32 ], [ %118, %131 ], [ %118, %128 ]
-  %140 = phi ptr [ null, %32 ], [ %119, %131 ], [ %119, %128 ]
-  %141 = phi ptr [ null, %32 ], [ %136, %131 ], [ null, %128 ]
-  %142 = getelementptr inbounds i8, ptr %1, i64 16
-  %143 = load ptr, ptr %142, align 8
-  %144 = icmp eq ptr %143, null
-  br i1 %144, label %267, label %145
+133:
+  store ptr %21, ptr %15, align 16
+  %134 = getelementptr inbounds i8, ptr %15, i64 8
+  store ptr %120, ptr %134, align 8
+  %135 = load ptr, ptr %41, align 8
+  %136 = getelementptr inbounds i8, ptr %36, i64 304
+  %137 = load ptr, ptr %136, align 8
+  %138 = call ptr %135(ptr %137, ptr %15, i64 2, ptr null)
+  %139 = icmp eq ptr %138, null
+  br i1 %139, label %676, label %140
 
-145:
-  %146 = getelementptr inbounds i8, ptr %1, i64 32
-  %147 = load i64, ptr %146, align 8
-  switch i64 %147, label %148 [
-    i64 3, label %151
-    i64 0, label %151
-    i64 1, label %153
+140:
+  %141 = phi ptr [ null, %34 ], [ %120, %133 ], [ %120, %130 ]
+  %142 = phi ptr [ null, %34 ], [ %121, %133 ], [ %121, %130 ]
+  %143 = phi ptr [ null, %34 ], [ %138, %133 ], [ null, %130 ]
+  %144 = getelementptr inbounds i8, ptr %1, i64 16
+  %145 = load ptr, ptr %144, align 8
+  %146 = icmp eq ptr %145, null
+  br i1 %146, label %269, label %147
+
+147:
+  %148 = getelementptr inbounds i8, ptr %1, i64 80
+  %149 = load i64, ptr %148, align 8
+  switch i64 %149, label %150 [
+    i64 3, label %153
+    i64 0, label %153
+    i64 1, label %155
   ]
 
-148:
-  %149 = getelementptr inbounds i8, ptr %33, i64 208
-  %150 = load ptr, ptr %149, align 8
-  br label %151
-
-151:
-  %152 = phi ptr [ %139, %145 ], [ %139, %145 ], [ %150, %148 ]
-  switch i64 %147, label %156 [
-    i64 3, label %159
-    i64 0, label %159
-    i64 1, label %153
-  ]
+150:
+  %151 = getelementptr inbounds i8, ptr %35, i64 224
+  %152 = load ptr, ptr %151, align 8
+  br label %153
 
 153:
-  %154 = phi ptr [ %152, %151 ], [ %19, %145 ]
-  %155 = getelementptr inbounds i8, ptr %33, i64 208
-  br label %164
+  %154 = phi ptr [ %141, %147 ], [ %141, %147 ], [ %152, %150 ]
+  switch i64 %149, label %158 [
+    i64 3, label %161
+    i64 0, label %161
+    i64 1, label %155
+  ]
 
-156:
-  %157 = getelementptr inbounds i8, ptr %33, i64 240
-  %158 = load ptr, ptr %157, align 8
-  br label %159
+155:
+  %156 = phi ptr [ %154, %153 ], [ %21, %147 ]
+  %157 = getelementptr inbounds i8, ptr %35, i64 224
+  br label %166
 
-159:
-  %160 = phi ptr [ %158, %156 ], [ %140, %151 ], [ %140, %151 ]
-  %161 = and i64 %147, -2
-  %162 = icmp eq i64 %161, 2
-  %163 = getelementptr inbounds i8, ptr %33, i64 208
-  br i1 %162, label %169, label %164
+158:
+  %159 = getelementptr inbounds i8, ptr %35, i64 256
+  %160 = load ptr, ptr %159, align 8
+  br label %161
 
-164:
-  %165 = phi ptr [ %155, %153 ], [ %163, %159 ]
-  %166 = phi ptr [ %23, %153 ], [ %160, %159 ]
-  %167 = phi ptr [ %154, %153 ], [ %152, %159 ]
-  %168 = load ptr, ptr %165, align 8
-  br label %169
+161:
+  %162 = phi ptr [ %160, %158 ], [ %142, %153 ], [ %142, %153 ]
+  %163 = and i64 %149, -2
+  %164 = icmp eq i64 %163, 2
+  %165 = getelementptr inbounds i8, ptr %35, i64 224
+  br i1 %164, label %171, label %166
 
-169:
-  %170 = phi ptr [ %163, %159 ], [ %165, %164 ]
-  %171 = phi ptr [ %160, %159 ], [ %166, %164 ]
-  %172 = phi ptr [ %152, %159 ], [ %167, %164 ]
-  %173 = phi ptr [ %19, %159 ], [ %168, %164 ]
-  %174 = load ptr, ptr %34, align 8
-  %175 = getelementptr inbounds i8, ptr %174, i64 88
-  %176 = load ptr, ptr %175, align 8
-  %177 = getelementptr inbounds i8, ptr %34, i64 128
+166:
+  %167 = phi ptr [ %157, %155 ], [ %165, %161 ]
+  %168 = phi ptr [ %25, %155 ], [ %162, %161 ]
+  %169 = phi ptr [ %156, %155 ], [ %154, %161 ]
+  %170 = load ptr, ptr %167, align 8
+  br label %171
+
+171:
+  %172 = phi ptr [ %165, %161 ], [ %167, %166 ]
+  %173 = phi ptr [ %162, %161 ], [ %168, %166 ]
+  %174 = phi ptr [ %154, %161 ], [ %169, %166 ]
+  %175 = phi ptr [ %21, %161 ], [ %170, %166 ]
+  %176 = load ptr, ptr %36, align 8
+  %177 = getelementptr inbounds i8, ptr %176, i64 88
   %178 = load ptr, ptr %177, align 8
-  %179 = call ptr %176(ptr %178, i64 0)
-  %180 = icmp eq ptr %179, null
-  br i1 %180, label %561, label %181
+  %179 = getelementptr inbounds i8, ptr %36, i64 216
+  %180 = load ptr, ptr %179, align 8
+  %181 = call ptr %178(ptr %180, i64 0)
+  %182 = icmp eq ptr %181, null
+  br i1 %182, label %676, label %183
 
-181:
-  store ptr %143, ptr %12, align 16
-  %182 = getelementptr inbounds i8, ptr %12, i64 8
-  store ptr %172, ptr %182, align 8
-  %183 = getelementptr inbounds i8, ptr %12, i64 16
-  store ptr %171, ptr %183, align 16
-  %184 = getelementptr inbounds i8, ptr %12, i64 24
-  store ptr %173, ptr %184, align 8
-  %185 = getelementptr inbounds i8, ptr %12, i64 32
-  %186 = getelementptr inbounds i8, ptr %174, i64 224
-  %187 = load ptr, ptr %186, align 8
-  store ptr %187, ptr %185, align 16
-  %188 = getelementptr inbounds i8, ptr %174, i64 48
-  br label %189
+183:
+  store ptr %145, ptr %14, align 16
+  %184 = getelementptr inbounds i8, ptr %14, i64 8
+  store ptr %174, ptr %184, align 8
+  %185 = getelementptr inbounds i8, ptr %14, i64 16
+  store ptr %173, ptr %185, align 16
+  %186 = getelementptr inbounds i8, ptr %14, i64 24
+  store ptr %175, ptr %186, align 8
+  %187 = getelementptr inbounds i8, ptr %14, i64 32
+  %188 = getelementptr inbounds i8, ptr %176, i64 240
+  %189 = load ptr, ptr %188, align 8
+  store ptr %189, ptr %187, align 16
+  %190 = getelementptr inbounds i8, ptr %176, i64 48
+  br label %191
 
-189:
-  %190 = phi i64 [ 0, %181 ], [ %194, %189 ]
-  %191 = load ptr, ptr %188, align 8
-  %192 = getelementptr inbounds ptr, ptr %12, i64 %190
-  %193 = load ptr, ptr %192, align 8
-  call void %191(ptr %193)
-  %194 = add nuw nsw i64 %190, 1
-  %195 = icmp eq i64 %194, 5
-  br i1 %195, label %196, label %189
+191:
+  %192 = phi i64 [ 0, %183 ], [ %196, %191 ]
+  %193 = load ptr, ptr %190, align 8
+  %194 = getelementptr inbounds ptr, ptr %14, i64 %192
+  %195 = load ptr, ptr %194, align 8
+  call void %193(ptr %195)
+  %196 = add nuw nsw i64 %192, 1
+  %197 = icmp eq i64 %196, 5
+  br i1 %197, label %198, label %191
 
-196:
-  %197 = getelementptr inbounds i8, ptr %34, i64 144
-  %198 = load i64, ptr %197, align 8
-  %199 = getelementptr inbounds i8, ptr %179, i64 %198
-  store ptr %143, ptr %199, align 8
-  %200 = getelementptr inbounds i8, ptr %34, i64 152
-  %201 = load i64, ptr %200, align 8
-  %202 = getelementptr inbounds i8, ptr %179, i64 %201
-  store ptr %172, ptr %202, align 8
-  %203 = getelementptr inbounds i8, ptr %34, i64 160
-  %204 = load i64, ptr %203, align 8
-  %205 = getelementptr inbounds i8, ptr %179, i64 %204
-  store ptr %171, ptr %205, align 8
-  %206 = getelementptr inbounds i8, ptr %34, i64 168
-  %207 = load i64, ptr %206, align 8
-  %208 = getelementptr inbounds i8, ptr %179, i64 %207
-  store ptr %173, ptr %208, align 8
-  %209 = getelementptr inbounds i8, ptr %34, i64 176
-  %210 = load i64, ptr %209, align 8
-  %211 = load ptr, ptr %186, align 8
-  %212 = getelementptr inbounds i8, ptr %179, i64 %210
-  store ptr %211, ptr %212, align 8
-  %213 = getelementptr inbounds i8, ptr %1, i64 24
-  %214 = load ptr, ptr %213, align 8
-  %215 = icmp eq ptr %214, null
-  br i1 %215, label %267, label %216
+198:
+  %199 = getelementptr inbounds i8, ptr %36, i64 232
+  %200 = load i64, ptr %199, align 8
+  %201 = getelementptr inbounds i8, ptr %181, i64 %200
+  store ptr %145, ptr %201, align 8
+  %202 = getelementptr inbounds i8, ptr %36, i64 240
+  %203 = load i64, ptr %202, align 8
+  %204 = getelementptr inbounds i8, ptr %181, i64 %203
+  store ptr %174, ptr %204, align 8
+  %205 = getelementptr inbounds i8, ptr %36, i64 248
+  %206 = load i64, ptr %205, align 8
+  %207 = getelementptr inbounds i8, ptr %181, i64 %206
+  store ptr %173, ptr %207, align 8
+  %208 = getelementptr inbounds i8, ptr %36, i64 256
+  %209 = load i64, ptr %208, align 8
+  %210 = getelementptr inbounds i8, ptr %181, i64 %209
+  store ptr %175, ptr %210, align 8
+  %211 = getelementptr inbounds i8, ptr %36, i64 264
+  %212 = load i64, ptr %211, align 8
+  %213 = load ptr, ptr %188, align 8
+  %214 = getelementptr inbounds i8, ptr %181, i64 %212
+  store ptr %213, ptr %214, align 8
+  %215 = getelementptr inbounds i8, ptr %1, i64 24
+  %216 = load ptr, ptr %215, align 8
+  %217 = icmp eq ptr %216, null
+  br i1 %217, label %269, label %218
 
-216:
-  %217 = load ptr, ptr %170, align 8
-  %218 = getelementptr inbounds i8, ptr %33, i64 240
-  %219 = load ptr, ptr %218, align 8
-  %220 = load ptr, ptr %34, align 8
-  %221 = getelementptr inbounds i8, ptr %220, i64 88
-  %222 = load ptr, ptr %221, align 8
-  %223 = load ptr, ptr %177, align 8
-  %224 = call ptr %222(ptr %223, i64 0)
-  %225 = icmp eq ptr %224, null
-  br i1 %225, label %253, label %226
+218:
+  %219 = load ptr, ptr %172, align 8
+  %220 = getelementptr inbounds i8, ptr %35, i64 256
+  %221 = load ptr, ptr %220, align 8
+  %222 = load ptr, ptr %36, align 8
+  %223 = getelementptr inbounds i8, ptr %222, i64 88
+  %224 = load ptr, ptr %223, align 8
+  %225 = load ptr, ptr %179, align 8
+  %226 = call ptr %224(ptr %225, i64 0)
+  %227 = icmp eq ptr %226, null
+  br i1 %227, label %255, label %228
 
-226:
-  store ptr %214, ptr %11, align 16
-  %227 = getelementptr inbounds i8, ptr %11, i64 8
-  store ptr %217, ptr %227, align 8
-  %228 = getelementptr inbounds i8, ptr %11, i64 16
-  store ptr %219, ptr %228, align 16
-  %229 = getelementptr inbounds i8, ptr %11, i64 24
-  store ptr %179, ptr %229, align 8
-  %230 = getelementptr inbounds i8, ptr %11, i64 32
-  %231 = getelementptr inbounds i8, ptr %220, i64 224
-  %232 = load ptr, ptr %231, align 8
-  store ptr %232, ptr %230, align 16
-  %233 = getelementptr inbounds i8, ptr %220, i64 48
-  br label %246
+228:
+  store ptr %216, ptr %13, align 16
+  %229 = getelementptr inbounds i8, ptr %13, i64 8
+  store ptr %219, ptr %229, align 8
+  %230 = getelementptr inbounds i8, ptr %13, i64 16
+  store ptr %221, ptr %230, align 16
+  %231 = getelementptr inbounds i8, ptr %13, i64 24
+  store ptr %181, ptr %231, align 8
+  %232 = getelementptr inbounds i8, ptr %13, i64 32
+  %233 = getelementptr inbounds i8, ptr %222, i64 240
+  %234 = load ptr, ptr %233, align 8
+  store ptr %234, ptr %232, align 16
+  %235 = getelementptr inbounds i8, ptr %222, i64 48
+  br label %248
 
-234:
-  %235 = load i64, ptr %197, align 8
-  %236 = getelementptr inbounds i8, ptr %224, i64 %235
-  store ptr %214, ptr %236, align 8
-  %237 = load i64, ptr %200, align 8
-  %238 = getelementptr inbounds i8, ptr %224, i64 %237
-  store ptr %217, ptr %238, align 8
-  %239 = load i64, ptr %203, align 8
-  %240 = getelementptr inbounds i8, ptr %224, i64 %239
+236:
+  %237 = load i64, ptr %199, align 8
+  %238 = getelementptr inbounds i8, ptr %226, i64 %237
+  store ptr %216, ptr %238, align 8
+  %239 = load i64, ptr %202, align 8
+  %240 = getelementptr inbounds i8, ptr %226, i64 %239
   store ptr %219, ptr %240, align 8
-  %241 = load i64, ptr %206, align 8
-  %242 = getelementptr inbounds i8, ptr %224, i64 %241
-  store ptr %179, ptr %242, align 8
-  %243 = load i64, ptr %209, align 8
-  %244 = load ptr, ptr %231, align 8
-  %245 = getelementptr inbounds i8, ptr %224, i64 %243
-  store ptr %244, ptr %245, align 8
-  br label %253
+  %241 = load i64, ptr %205, align 8
+  %242 = getelementptr inbounds i8, ptr %226, i64 %241
+  store ptr %221, ptr %242, align 8
+  %243 = load i64, ptr %208, align 8
+  %244 = getelementptr inbounds i8, ptr %226, i64 %243
+  store ptr %181, ptr %244, align 8
+  %245 = load i64, ptr %211, align 8
+  %246 = load ptr, ptr %233, align 8
+  %247 = getelementptr inbounds i8, ptr %226, i64 %245
+  store ptr %246, ptr %247, align 8
+  br label %255
 
-246:
-  %247 = phi i64 [ 0, %226 ], [ %251, %246 ]
-  %248 = load ptr, ptr %233, align 8
-  %249 = getelementptr inbounds ptr, ptr %11, i64 %247
-  %250 = load ptr, ptr %249, align 8
-  call void %248(ptr %250)
-  %251 = add nuw nsw i64 %247, 1
-  %252 = icmp eq i64 %251, 5
-  br i1 %252, label %234, label %246
+248:
+  %249 = phi i64 [ 0, %228 ], [ %253, %248 ]
+  %250 = load ptr, ptr %235, align 8
+  %251 = getelementptr inbounds ptr, ptr %13, i64 %249
+  %252 = load ptr, ptr %251, align 8
+  call void %250(ptr %252)
+  %253 = add nuw nsw i64 %249, 1
+  %254 = icmp eq i64 %253, 5
+  br i1 %254, label %236, label %248
 
-253:
-  %254 = load ptr, ptr %213, align 8
-  %255 = icmp eq ptr %254, null
-  br i1 %255, label %259, label %256
+255:
+  %256 = load ptr, ptr %215, align 8
+  %257 = icmp eq ptr %256, null
+  br i1 %257, label %261, label %258
 
-256:
-  %257 = getelementptr inbounds i8, ptr %33, i64 56
-  %258 = load ptr, ptr %257, align 8
-  call void %258(ptr %179)
-  br label %259
+258:
+  %259 = getelementptr inbounds i8, ptr %35, i64 56
+  %260 = load ptr, ptr %259, align 8
+  call void %260(ptr %181)
+  br label %261
 
-259:
-  br i1 %225, label %561, label %267
+261:
+  br i1 %227, label %676, label %269
 
-260:
-  %261 = phi i64 [ 0, %27 ], [ %265, %260 ]
-  %262 = load ptr, ptr %28, align 8
-  %263 = getelementptr inbounds ptr, ptr %3, i64 %261
-  %264 = load ptr, ptr %263, align 8
-   call void %262(ptr %264)
-  %265 = add nuw nsw i64 %261, 1
-  %266 = icmp eq i64 %265, %25
-  br i1 %266, label %29, label %260
+262:
+  %263 = phi i64 [ 0, %29 ], [ %267, %262 ]
+  %264 = load ptr, ptr %30, align 8
+  %265 = getelementptr inbounds ptr, ptr %3, i64 %263
+  %266 = load ptr, ptr %265, align 8
+   call void %264(ptr %266)
+  %267 = add nuw nsw i64 %263, 1
+  %268 = icmp eq i64 %267, %27
+  br i1 %268, label %31, label %262
 
-267:
-  %268 = phi ptr [ null, %138 ], [ %224, %259 ], [ %179, %196 ]
-  %269 = getelementptr inbounds i8, ptr %1, i64 64
-  %270 = load i64, ptr %269, align 8
-  %271 = icmp eq i64 %270, 0
-  br i1 %271, label %272, label %308
+269:
+  %270 = phi ptr [ null, %140 ], [ %226, %261 ], [ %181, %198 ]
+  %271 = getelementptr inbounds i8, ptr %1, i64 112
+  %272 = load i64, ptr %271, align 8
+  %273 = icmp eq i64 %272, 0
+  br i1 %273, label %274, label %310
 
-272:
-  %273 = getelementptr inbounds i8, ptr %1, i64 72
-  %274 = load i64, ptr %273, align 8
-  %275 = getelementptr inbounds ptr, ptr %3, i64 %274
-  %276 = load ptr, ptr %275, align 8
-  %277 = load ptr, ptr %14, align 8
-  %278 = getelementptr inbounds i8, ptr %277, i64 336
-  %279 = load i64, ptr %278, align 8
-  %280 = getelementptr inbounds i8, ptr %276, i64 %279
-  %281 = load ptr, ptr %280, align 8
-  %282 = getelementptr inbounds i8, ptr %277, i64 208
+274:
+  %275 = getelementptr inbounds i8, ptr %1, i64 120
+  %276 = load i64, ptr %275, align 8
+  %277 = getelementptr inbounds ptr, ptr %3, i64 %276
+  %278 = load ptr, ptr %277, align 8
+  %279 = load ptr, ptr %16, align 8
+  %280 = getelementptr inbounds i8, ptr %279, i64 352
+  %281 = load i64, ptr %280, align 8
+  %282 = getelementptr inbounds i8, ptr %278, i64 %281
   %283 = load ptr, ptr %282, align 8
-  %284 = icmp eq ptr %281, %283
-  br i1 %284, label %285, label %300
+  %284 = getelementptr inbounds i8, ptr %279, i64 224
+  %285 = load ptr, ptr %284, align 8
+  %286 = icmp eq ptr %283, %285
+  br i1 %286, label %287, label %302
 
-285:
-  %286 = getelementptr inbounds i8, ptr %277, i64 344
-  %287 = load i64, ptr %286, align 8
-  %288 = getelementptr inbounds i8, ptr %276, i64 %287
-  %289 = load ptr, ptr %288, align 8
-  %290 = getelementptr inbounds i8, ptr %277, i64 48
+287:
+  %288 = getelementptr inbounds i8, ptr %279, i64 360
+  %289 = load i64, ptr %288, align 8
+  %290 = getelementptr inbounds i8, ptr %278, i64 %289
   %291 = load ptr, ptr %290, align 8
-  call void %291(ptr %139)
-  %292 = load ptr, ptr %290, align 8
-  call void %292(ptr %140)
-  %293 = load i64, ptr %278, align 8
-  %294 = getelementptr inbounds i8, ptr %276, i64 %293
-  store ptr %139, ptr %294, align 8
-  %295 = load i64, ptr %286, align 8
-  %296 = getelementptr inbounds i8, ptr %276, i64 %295
-  store ptr %140, ptr %296, align 8
-  %297 = getelementptr inbounds i8, ptr %277, i64 56
-  %298 = load ptr, ptr %297, align 8
-  call void %298(ptr %281)
-  %299 = load ptr, ptr %297, align 8
-  call void %299(ptr %289)
-  br label %308
+  %292 = getelementptr inbounds i8, ptr %279, i64 48
+  %293 = load ptr, ptr %292, align 8
+  call void %293(ptr %141)
+  %294 = load ptr, ptr %292, align 8
+  call void %294(ptr %142)
+  %295 = load i64, ptr %280, align 8
+  %296 = getelementptr inbounds i8, ptr %278, i64 %295
+  store ptr %141, ptr %296, align 8
+  %297 = load i64, ptr %288, align 8
+  %298 = getelementptr inbounds i8, ptr %278, i64 %297
+  store ptr %142, ptr %298, align 8
+  %299 = getelementptr inbounds i8, ptr %279, i64 56
+  %300 = load ptr, ptr %299, align 8
+  call void %300(ptr %283)
+  %301 = load ptr, ptr %299, align 8
+  call void %301(ptr %291)
+  br label %310
 
-300:
-  %301 = getelementptr inbounds i8, ptr %277, i64 280
-  %302 = load i64, ptr %301, align 8
-  %303 = getelementptr inbounds i8, ptr %281, i64 %302
-  %304 = load ptr, ptr %303, align 8
-  %305 = getelementptr inbounds i8, ptr %14, i64 128
+302:
+  %303 = getelementptr inbounds i8, ptr %279, i64 296
+  %304 = load i64, ptr %303, align 8
+  %305 = getelementptr inbounds i8, ptr %283, i64 %304
   %306 = load ptr, ptr %305, align 8
-  %307 = icmp eq ptr %304, %306
-  br i1 %307, label %488, label %308
+  %307 = getelementptr inbounds i8, ptr %16, i64 216
+  %308 = load ptr, ptr %307, align 8
+  %309 = icmp eq ptr %306, %308
+  br i1 %309, label %521, label %310
 
-308:
-  %309 = getelementptr inbounds i8, ptr %1, i64 64
-  %310 = getelementptr inbounds i8, ptr %1, i64 96
-  %311 = getelementptr inbounds i8, ptr %8, i64 8
-  %312 = getelementptr inbounds i8, ptr %8, i64 16
-  %313 = getelementptr inbounds i8, ptr %8, i64 24
-  %314 = getelementptr inbounds i8, ptr %8, i64 32
-  %315 = getelementptr inbounds i8, ptr %9, i64 8
-  %316 = getelementptr inbounds i8, ptr %9, i64 16
-  %317 = getelementptr inbounds i8, ptr %9, i64 24
-  %318 = getelementptr inbounds i8, ptr %9, i64 32
-  %319 = getelementptr inbounds i8, ptr %10, i64 8
-  %320 = getelementptr inbounds i8, ptr %10, i64 16
-  %321 = getelementptr inbounds i8, ptr %10, i64 24
-  %322 = getelementptr inbounds i8, ptr %10, i64 32
-  %323 = getelementptr inbounds i8, ptr %10, i64 40
-  %324 = getelementptr inbounds i8, ptr %14, i64 232
-  %325 = getelementptr inbounds i8, ptr %14, i64 240
-  %326 = load i64, ptr %309, align 8
-  %327 = icmp sgt i64 %326, 0
-  br i1 %327, label %328, label %497
+310:
+  %311 = getelementptr inbounds i8, ptr %1, i64 32
+  %312 = load ptr, ptr %311, align 8
+  %313 = icmp eq ptr %312, null
+  br i1 %313, label %335, label %314
 
-328:
-  %329 = phi i64 [ %482, %481 ], [ %25, %308 ]
-  %330 = load ptr, ptr %310, align 8
-  %331 = sub nsw i64 %329, %25
-  %332 = shl nsw i64 %331, 6
-  %333 = getelementptr inbounds i8, ptr %330, i64 %332
-  %334 = load ptr, ptr %14, align 8
-  %335 = load ptr, ptr %333, align 8
-  %336 = icmp eq ptr %335, null
-  br i1 %336, label %337, label %343
+314:
+  %315 = load ptr, ptr %16, align 8
+  %316 = getelementptr inbounds i8, ptr %16, i64 160
+  %317 = load ptr, ptr %316, align 8
+  %318 = getelementptr inbounds i8, ptr %317, i64 16
+  %319 = load i64, ptr %318, align 8
+  %320 = icmp eq i64 %319, 0
+  br i1 %320, label %321, label %335
 
-337:
-  %338 = getelementptr inbounds i8, ptr %334, i64 48
-  %339 = load ptr, ptr %338, align 8
-  %340 = getelementptr inbounds i8, ptr %333, i64 8
-  %341 = load ptr, ptr %340, align 8
-  call void %339(ptr %341)
-  %342 = load ptr, ptr %340, align 8
-  br label %477
+321:
+  %322 = load ptr, ptr %2, align 8
+  %323 = getelementptr inbounds i8, ptr %315, i64 208
+  %324 = load ptr, ptr %323, align 8
+  %325 = call ptr %324(ptr %322)
+  %326 = icmp eq ptr %325, null
+  br i1 %326, label %335, label %327
 
-343:
-  %344 = getelementptr inbounds i8, ptr %334, i64 16
-  %345 = load ptr, ptr %344, align 8
-  %346 = getelementptr inbounds i8, ptr %333, i64 32
-  %347 = load i64, ptr %346, align 8
-  %348 = call ptr %345(i64 %347)
-  %349 = icmp eq ptr %348, null
-  br i1 %349, label %350, label %352
+327:
+  %328 = getelementptr inbounds i8, ptr %315, i64 216
+  %329 = load ptr, ptr %328, align 8
+  %330 = getelementptr inbounds i8, ptr %16, i64 152
+  %331 = load ptr, ptr %330, align 8
+  %332 = call ptr %329(ptr %331, ptr %325)
+  %333 = getelementptr inbounds i8, ptr %315, i64 56
+  %334 = load ptr, ptr %333, align 8
+  call void %334(ptr %325)
+  br label %335
 
-350:
-  %351 = getelementptr inbounds ptr, ptr %3, i64 %329
-  store ptr null, ptr %351, align 8
-  br label %497
+335:
+  %336 = phi ptr [ null, %321 ], [ %332, %327 ], [ null, %314 ], [ null, %310 ]
+  %337 = load ptr, ptr %311, align 8
+  %338 = icmp eq ptr %337, null
+  %339 = icmp ne ptr %336, null
+  %340 = select i1 %338, i1 true, i1 %339
+  br i1 %340, label %341, label %521
 
-352:
-  %353 = load i64, ptr %346, align 8
-  %354 = icmp sgt i64 %353, 0
-  br i1 %354, label %355, label %359
+341:
+  %342 = getelementptr inbounds i8, ptr %1, i64 112
+  %343 = getelementptr inbounds i8, ptr %1, i64 144
+  %344 = getelementptr inbounds i8, ptr %10, i64 8
+  %345 = getelementptr inbounds i8, ptr %10, i64 16
+  %346 = getelementptr inbounds i8, ptr %10, i64 24
+  %347 = getelementptr inbounds i8, ptr %10, i64 32
+  %348 = getelementptr inbounds i8, ptr %11, i64 8
+  %349 = getelementptr inbounds i8, ptr %11, i64 16
+  %350 = getelementptr inbounds i8, ptr %11, i64 24
+  %351 = getelementptr inbounds i8, ptr %11, i64 32
+  %352 = getelementptr inbounds i8, ptr %12, i64 8
+  %353 = getelementptr inbounds i8, ptr %12, i64 16
+  %354 = getelementptr inbounds i8, ptr %12, i64 24
+  %355 = getelementptr inbounds i8, ptr %12, i64 32
+  %356 = getelementptr inbounds i8, ptr %12, i64 40
+  %357 = getelementptr inbounds i8, ptr %16, i64 320
+  %358 = getelementptr inbounds i8, ptr %16, i64 328
+  %359 = load i64, ptr %342, align 8
+  %360 = icmp sgt i64 %359, 0
+  br i1 %360, label %361, label %530
 
-355:
-  %356 = getelementptr inbounds i8, ptr %334, i64 48
-  %357 = getelementptr inbounds i8, ptr %333, i64 56
-  %358 = getelementptr inbounds i8, ptr %334, i64 24
-  br label %366
+361:
+  %362 = phi i64 [ %515, %514 ], [ %27, %341 ]
+  %363 = load ptr, ptr %343, align 8
+  %364 = sub nsw i64 %362, %27
+  %365 = shl nsw i64 %364, 6
+  %366 = getelementptr inbounds i8, ptr %363, i64 %365
+  %367 = load ptr, ptr %16, align 8
+  %368 = load ptr, ptr %366, align 8
+  %369 = icmp eq ptr %368, null
+  br i1 %369, label %370, label %376
 
-359:
-  %360 = getelementptr inbounds i8, ptr %334, i64 88
-  %361 = load ptr, ptr %360, align 8
-  %362 = getelementptr inbounds i8, ptr %334, i64 256
-  %363 = load ptr, ptr %362, align 8
-  %364 = call ptr %361(ptr %363, i64 0)
-  store ptr %364, ptr %7, align 8
-  %365 = icmp eq ptr %364, null
-  br i1 %365, label %384, label %387
+370:
+  %371 = getelementptr inbounds i8, ptr %367, i64 48
+  %372 = load ptr, ptr %371, align 8
+  %373 = getelementptr inbounds i8, ptr %366, i64 8
+  %374 = load ptr, ptr %373, align 8
+  call void %372(ptr %374)
+  %375 = load ptr, ptr %373, align 8
+  br label %510
 
-366:
-  %367 = phi i64 [ 0, %355 ], [ %381, %366 ]
-  %368 = load ptr, ptr %356, align 8
-  %369 = load ptr, ptr %357, align 8
-  %370 = getelementptr inbounds i64, ptr %369, i64 %367
-  %371 = load i64, ptr %370, align 8
-  %372 = getelementptr inbounds ptr, ptr %3, i64 %371
-  %373 = load ptr, ptr %372, align 8
-  call void %368(ptr %373)
-  %374 = load ptr, ptr %358, align 8
-  %375 = load ptr, ptr %357, align 8
-  %376 = getelementptr inbounds i64, ptr %375, i64 %367
-  %377 = load i64, ptr %376, align 8
-  %378 = getelementptr inbounds ptr, ptr %3, i64 %377
-  %379 = load ptr, ptr %378, align 8
-  %380 = call i32 %374(ptr %348, i64 %367, ptr %379)
-  %381 = add nuw nsw i64 %367, 1
-  %382 = load i64, ptr %346, align 8
-  %383 = icmp slt i64 %381, %382
-  br i1 %383, label %366, label %359
+376:
+  %377 = getelementptr inbounds i8, ptr %367, i64 16
+  %378 = load ptr, ptr %377, align 8
+  %379 = getelementptr inbounds i8, ptr %366, i64 32
+  %380 = load i64, ptr %379, align 8
+  %381 = call ptr %378(i64 %380)
+  %382 = icmp eq ptr %381, null
+  br i1 %382, label %383, label %385
 
-384:
-  %385 = getelementptr inbounds i8, ptr %334, i64 56
-  %386 = load ptr, ptr %385, align 8
-  call void %386(ptr %348)
-  br label %475
+383:
+  %384 = getelementptr inbounds ptr, ptr %3, i64 %362
+  store ptr null, ptr %384, align 8
+  br label %530
 
-387:
-  %388 = getelementptr inbounds i8, ptr %334, i64 208
-  %389 = load ptr, ptr %388, align 8
-  store ptr %389, ptr %8, align 16
-  store ptr %19, ptr %311, align 8
-  store ptr %268, ptr %312, align 16
-  store ptr %139, ptr %313, align 8
-  store ptr %141, ptr %314, align 16
-  %390 = getelementptr inbounds i8, ptr %334, i64 240
-  %391 = load ptr, ptr %390, align 8
-  store ptr %391, ptr %9, align 16
-  store ptr %23, ptr %315, align 8
-  store ptr %391, ptr %316, align 16
-  store ptr %140, ptr %317, align 8
-  store ptr %140, ptr %318, align 16
-  %392 = getelementptr inbounds i8, ptr %333, i64 40
-  %393 = load i64, ptr %392, align 8
-  %394 = getelementptr inbounds ptr, ptr %8, i64 %393
-  %395 = load ptr, ptr %394, align 8
-  %396 = getelementptr inbounds ptr, ptr %9, i64 %393
-  %397 = load ptr, ptr %396, align 8
-  %398 = load ptr, ptr %333, align 8
-  store ptr %398, ptr %10, align 16
-  %399 = getelementptr inbounds i8, ptr %333, i64 48
-  %400 = load i64, ptr %399, align 8
-  %401 = icmp slt i64 %400, 0
-  %402 = getelementptr inbounds i8, ptr %333, i64 8
-  %403 = getelementptr inbounds ptr, ptr %2, i64 %400
-  %404 = select i1 %401, ptr %402, ptr %403
-  %405 = load ptr, ptr %404, align 8
-  store ptr %405, ptr %319, align 8
-  %406 = getelementptr inbounds i8, ptr %333, i64 16
-  %407 = load ptr, ptr %406, align 8
-  store ptr %407, ptr %320, align 16
-  %408 = getelementptr inbounds i8, ptr %333, i64 24
-  %409 = load ptr, ptr %408, align 8
-  store ptr %409, ptr %321, align 8
-  store ptr %395, ptr %322, align 16
-  store ptr %397, ptr %323, align 8
-  %410 = getelementptr inbounds i8, ptr %334, i64 48
-  br label %448
+385:
+  %386 = load i64, ptr %379, align 8
+  %387 = icmp sgt i64 %386, 0
+  br i1 %387, label %388, label %392
 
-411:
-  %412 = load ptr, ptr %410, align 8
-  %413 = load ptr, ptr %388, align 8
-  call void %412(ptr %413)
-  %414 = load ptr, ptr %410, align 8
-  %415 = load ptr, ptr %390, align 8
-  call void %414(ptr %415)
-  %416 = getelementptr inbounds i8, ptr %334, i64 288
-  %417 = load i64, ptr %416, align 8
-  %418 = getelementptr inbounds i8, ptr %364, i64 %417
-  store ptr %398, ptr %418, align 8
-  %419 = getelementptr inbounds i8, ptr %334, i64 296
-  %420 = load i64, ptr %419, align 8
-  %421 = getelementptr inbounds i8, ptr %364, i64 %420
-  store ptr %348, ptr %421, align 8
-  %422 = getelementptr inbounds i8, ptr %334, i64 304
-  %423 = load i64, ptr %422, align 8
-  %424 = getelementptr inbounds i8, ptr %364, i64 %423
-  store ptr %405, ptr %424, align 8
-  %425 = getelementptr inbounds i8, ptr %334, i64 312
+388:
+  %389 = getelementptr inbounds i8, ptr %367, i64 48
+  %390 = getelementptr inbounds i8, ptr %366, i64 56
+  %391 = getelementptr inbounds i8, ptr %367, i64 24
+  br label %399
+
+392:
+  %393 = getelementptr inbounds i8, ptr %367, i64 88
+  %394 = load ptr, ptr %393, align 8
+  %395 = getelementptr inbounds i8, ptr %367, i64 272
+  %396 = load ptr, ptr %395, align 8
+  %397 = call ptr %394(ptr %396, i64 0)
+  store ptr %397, ptr %9, align 8
+  %398 = icmp eq ptr %397, null
+  br i1 %398, label %417, label %420
+
+399:
+  %400 = phi i64 [ 0, %388 ], [ %414, %399 ]
+  %401 = load ptr, ptr %389, align 8
+  %402 = load ptr, ptr %390, align 8
+  %403 = getelementptr inbounds i64, ptr %402, i64 %400
+  %404 = load i64, ptr %403, align 8
+  %405 = getelementptr inbounds ptr, ptr %3, i64 %404
+  %406 = load ptr, ptr %405, align 8
+  call void %401(ptr %406)
+  %407 = load ptr, ptr %391, align 8
+  %408 = load ptr, ptr %390, align 8
+  %409 = getelementptr inbounds i64, ptr %408, i64 %400
+  %410 = load i64, ptr %409, align 8
+  %411 = getelementptr inbounds ptr, ptr %3, i64 %410
+  %412 = load ptr, ptr %411, align 8
+  %413 = call i32 %407(ptr %381, i64 %400, ptr %412)
+  %414 = add nuw nsw i64 %400, 1
+  %415 = load i64, ptr %379, align 8
+  %416 = icmp slt i64 %414, %415
+  br i1 %416, label %399, label %392
+
+417:
+  %418 = getelementptr inbounds i8, ptr %367, i64 56
+  %419 = load ptr, ptr %418, align 8
+  call void %419(ptr %381)
+  br label %508
+
+420:
+  %421 = getelementptr inbounds i8, ptr %367, i64 224
+  %422 = load ptr, ptr %421, align 8
+  store ptr %422, ptr %10, align 16
+  store ptr %21, ptr %344, align 8
+  store ptr %270, ptr %345, align 16
+  store ptr %141, ptr %346, align 8
+  store ptr %143, ptr %347, align 16
+  %423 = getelementptr inbounds i8, ptr %367, i64 256
+  %424 = load ptr, ptr %423, align 8
+  store ptr %424, ptr %11, align 16
+  store ptr %25, ptr %348, align 8
+  store ptr %424, ptr %349, align 16
+  store ptr %142, ptr %350, align 8
+  store ptr %142, ptr %351, align 16
+  %425 = getelementptr inbounds i8, ptr %366, i64 40
   %426 = load i64, ptr %425, align 8
-  %427 = getelementptr inbounds i8, ptr %364, i64 %426
-  store ptr %407, ptr %427, align 8
-  %428 = getelementptr inbounds i8, ptr %334, i64 320
-  %429 = load i64, ptr %428, align 8
-  %430 = getelementptr inbounds i8, ptr %364, i64 %429
-  store ptr %409, ptr %430, align 8
-  %431 = getelementptr inbounds i8, ptr %334, i64 336
-  %432 = load i64, ptr %431, align 8
-  %433 = getelementptr inbounds i8, ptr %364, i64 %432
-  store ptr %395, ptr %433, align 8
-  %434 = getelementptr inbounds i8, ptr %334, i64 344
-  %435 = load i64, ptr %434, align 8
-  %436 = getelementptr inbounds i8, ptr %364, i64 %435
-  store ptr %397, ptr %436, align 8
-  %437 = getelementptr inbounds i8, ptr %334, i64 328
-  %438 = load i64, ptr %437, align 8
-  %439 = load ptr, ptr %388, align 8
-  %440 = getelementptr inbounds i8, ptr %364, i64 %438
-  store ptr %439, ptr %440, align 8
-  %441 = getelementptr inbounds i8, ptr %334, i64 352
-  %442 = load i64, ptr %441, align 8
-  %443 = load ptr, ptr %390, align 8
-  %444 = getelementptr inbounds i8, ptr %364, i64 %442
-  store ptr %443, ptr %444, align 8
-  %445 = load ptr, ptr %333, align 8
-  %446 = load ptr, ptr %324, align 8
-  %447 = icmp eq ptr %445, %446
-  br i1 %447, label %455, label %473
+  %427 = getelementptr inbounds ptr, ptr %10, i64 %426
+  %428 = load ptr, ptr %427, align 8
+  %429 = getelementptr inbounds ptr, ptr %11, i64 %426
+  %430 = load ptr, ptr %429, align 8
+  %431 = load ptr, ptr %366, align 8
+  store ptr %431, ptr %12, align 16
+  %432 = getelementptr inbounds i8, ptr %366, i64 48
+  %433 = load i64, ptr %432, align 8
+  %434 = icmp slt i64 %433, 0
+  %435 = getelementptr inbounds i8, ptr %366, i64 8
+  %436 = getelementptr inbounds ptr, ptr %2, i64 %433
+  %437 = select i1 %434, ptr %435, ptr %436
+  %438 = load ptr, ptr %437, align 8
+  store ptr %438, ptr %352, align 8
+  %439 = getelementptr inbounds i8, ptr %366, i64 16
+  %440 = load ptr, ptr %439, align 8
+  store ptr %440, ptr %353, align 16
+  %441 = getelementptr inbounds i8, ptr %366, i64 24
+  %442 = load ptr, ptr %441, align 8
+  store ptr %442, ptr %354, align 8
+  store ptr %428, ptr %355, align 16
+  store ptr %430, ptr %356, align 8
+  %443 = getelementptr inbounds i8, ptr %367, i64 48
+  br label %481
 
-448:
-  %449 = phi i64 [ 0, %387 ], [ %453, %448 ]
-  %450 = load ptr, ptr %410, align 8
-  %451 = getelementptr inbounds ptr, ptr %10, i64 %449
-  %452 = load ptr, ptr %451, align 8
-  call void %450(ptr %452)
-  %453 = add nuw nsw i64 %449, 1
-  %454 = icmp eq i64 %453, 6
-  br i1 %454, label %411, label %448
-
-455:
-  %456 = getelementptr inbounds i8, ptr %334, i64 136
-  %457 = load ptr, ptr %456, align 8
-  %458 = load ptr, ptr %325, align 8
-  %459 = call ptr %457(ptr %458, ptr %7, i64 1, ptr null)
-  %460 = icmp eq ptr %459, null
-  br i1 %460, label %465, label %461
-
-461:
-  %462 = getelementptr inbounds i8, ptr %334, i64 56
-  %463 = load ptr, ptr %462, align 8
-  call void %463(ptr %459)
-  %464 = load ptr, ptr %7, align 8
-  br label %473
-
-465:
-  %466 = load ptr, ptr %333, align 8
-  %467 = load ptr, ptr %324, align 8
-  %468 = load ptr, ptr %7, align 8
-  %469 = icmp eq ptr %466, %467
-  br i1 %469, label %470, label %473
-
-470:
-  %471 = getelementptr inbounds i8, ptr %334, i64 56
-  %472 = load ptr, ptr %471, align 8
-  call void %472(ptr %468)
-  br label %473
-
-473:
-  %474 = phi ptr [ null, %470 ], [ %468, %465 ], [ %464, %461 ], [ %364, %411 ]
-  br label %475
-
-475:
-  %476 = phi ptr [ %474, %473 ], [ null, %384 ]
-  br label %477
-
-477:
-  %478 = phi ptr [ %342, %337 ], [ %476, %475 ]
-  %479 = getelementptr inbounds ptr, ptr %3, i64 %329
-  store ptr %478, ptr %479, align 8
-  %480 = icmp eq ptr %478, null
-  br i1 %480, label %497, label %481
+444:
+  %445 = load ptr, ptr %443, align 8
+  %446 = load ptr, ptr %421, align 8
+  call void %445(ptr %446)
+  %447 = load ptr, ptr %443, align 8
+  %448 = load ptr, ptr %423, align 8
+  call void %447(ptr %448)
+  %449 = getelementptr inbounds i8, ptr %367, i64 304
+  %450 = load i64, ptr %449, align 8
+  %451 = getelementptr inbounds i8, ptr %397, i64 %450
+  store ptr %431, ptr %451, align 8
+  %452 = getelementptr inbounds i8, ptr %367, i64 312
+  %453 = load i64, ptr %452, align 8
+  %454 = getelementptr inbounds i8, ptr %397, i64 %453
+  store ptr %381, ptr %454, align 8
+  %455 = getelementptr inbounds i8, ptr %367, i64 320
+  %456 = load i64, ptr %455, align 8
+  %457 = getelementptr inbounds i8, ptr %397, i64 %456
+  store ptr %438, ptr %457, align 8
+  %458 = getelementptr inbounds i8, ptr %367, i64 328
+  %459 = load i64, ptr %458, align 8
+  %460 = getelementptr inbounds i8, ptr %397, i64 %459
+  store ptr %440, ptr %460, align 8
+  %461 = getelementptr inbounds i8, ptr %367, i64 336
+  %462 = load i64, ptr %461, align 8
+  %463 = getelementptr inbounds i8, ptr %397, i64 %462
+  store ptr %442, ptr %463, align 8
+  %464 = getelementptr inbounds i8, ptr %367, i64 352
+  %465 = load i64, ptr %464, align 8
+  %466 = getelementptr inbounds i8, ptr %397, i64 %465
+  store ptr %428, ptr %466, align 8
+  %467 = getelementptr inbounds i8, ptr %367, i64 360
+  %468 = load i64, ptr %467, align 8
+  %469 = getelementptr inbounds i8, ptr %397, i64 %468
+  store ptr %430, ptr %469, align 8
+  %470 = getelementptr inbounds i8, ptr %367, i64 344
+  %471 = load i64, ptr %470, align 8
+  %472 = load ptr, ptr %421, align 8
+  %473 = getelementptr inbounds i8, ptr %397, i64 %471
+  store ptr %472, ptr %473, align 8
+  %474 = getelementptr inbounds i8, ptr %367, i64 368
+  %475 = load i64, ptr %474, align 8
+  %476 = load ptr, ptr %423, align 8
+  %477 = getelementptr inbounds i8, ptr %397, i64 %475
+  store ptr %476, ptr %477, align 8
+  %478 = load ptr, ptr %366, align 8
+  %479 = load ptr, ptr %357, align 8
+  %480 = icmp eq ptr %478, %479
+  br i1 %480, label %488, label %506
 
 481:
-  %482 = add nsw i64 %329, 1
-  %483 = load i64, ptr %309, align 8
-  %484 = add nsw i64 %483, %25
-  %485 = icmp slt i64 %482, %484
-  br i1 %485, label %328, label %497
-
-486:
-  %487 = icmp eq i32 %121, 0
-  br i1 %487, label %488, label %561
+  %482 = phi i64 [ 0, %420 ], [ %486, %481 ]
+  %483 = load ptr, ptr %443, align 8
+  %484 = getelementptr inbounds ptr, ptr %12, i64 %482
+  %485 = load ptr, ptr %484, align 8
+  call void %483(ptr %485)
+  %486 = add nuw nsw i64 %482, 1
+  %487 = icmp eq i64 %486, 6
+  br i1 %487, label %444, label %481
 
 488:
-  %489 = phi ptr [ %141, %300 ], [ null, %486 ], [ null, %117 ]
-  %490 = phi ptr [ %268, %300 ], [ null, %486 ], [ null, %117 ]
-  %491 = phi ptr [ %140, %300 ], [ %119, %486 ], [ %119, %117 ]
-  %492 = phi ptr [ %139, %300 ], [ %118, %486 ], [ %118, %117 ]
-  %493 = getelementptr inbounds i8, ptr %15, i64 208
-  %494 = load ptr, ptr %493, align 8
-  %495 = getelementptr inbounds i8, ptr %15, i64 48
+  %489 = getelementptr inbounds i8, ptr %367, i64 136
+  %490 = load ptr, ptr %489, align 8
+  %491 = load ptr, ptr %358, align 8
+  %492 = call ptr %490(ptr %491, ptr %9, i64 1, ptr null)
+  %493 = icmp eq ptr %492, null
+  br i1 %493, label %498, label %494
+
+494:
+  %495 = getelementptr inbounds i8, ptr %367, i64 56
   %496 = load ptr, ptr %495, align 8
-  call void %496(ptr %494)
-  br label %561
+  call void %496(ptr %492)
+  %497 = load ptr, ptr %9, align 8
+  br label %506
 
-497:
-  %498 = phi i64 [ %329, %350 ], [ %25, %308 ], [ %329, %477 ], [ %482, %481 ]
-  %499 = load i64, ptr %309, align 8
-  %500 = add nsw i64 %499, %25
-  %501 = icmp eq i64 %498, %500
-  br i1 %501, label %502, label %561
+498:
+  %499 = load ptr, ptr %366, align 8
+  %500 = load ptr, ptr %357, align 8
+  %501 = load ptr, ptr %9, align 8
+  %502 = icmp eq ptr %499, %500
+  br i1 %502, label %503, label %506
 
-502:
-  %503 = getelementptr inbounds i8, ptr %1, i64 72
-  %504 = load i64, ptr %503, align 8
-  %505 = getelementptr inbounds ptr, ptr %3, i64 %504
-  %506 = load ptr, ptr %505, align 8
-  %507 = getelementptr inbounds i8, ptr %1, i64 80
-  %508 = load i64, ptr %507, align 8
-  %509 = icmp eq i64 %508, 0
-  br i1 %509, label %546, label %510
+503:
+  %504 = getelementptr inbounds i8, ptr %367, i64 56
+  %505 = load ptr, ptr %504, align 8
+  call void %505(ptr %501)
+  br label %506
+
+506:
+  %507 = phi ptr [ null, %503 ], [ %501, %498 ], [ %497, %494 ], [ %397, %444 ]
+  br label %508
+
+508:
+  %509 = phi ptr [ %507, %506 ], [ null, %417 ]
+  br label %510
 
 510:
-  store ptr %506, ptr %6, align 8
-  %511 = load ptr, ptr %14, align 8
-  %512 = getelementptr inbounds i8, ptr %511, i64 184
-  %513 = load ptr, ptr %512, align 8
-  %514 = getelementptr inbounds i8, ptr %14, i64 200
-  %515 = load ptr, ptr %514, align 8
-  %516 = getelementptr inbounds i8, ptr %515, i64 24
-  %517 = load ptr, ptr %516, align 8
-  %518 = load ptr, ptr %517, align 8
-  %519 = call i64 %513(ptr %518)
-  %520 = add nsw i64 %519, %508
-  %521 = getelementptr inbounds i8, ptr %14, i64 272
-  %522 = load i64, ptr %521, align 8
-  %523 = icmp slt i64 %520, %522
-  br i1 %523, label %534, label %524
+  %511 = phi ptr [ %375, %370 ], [ %509, %508 ]
+  %512 = getelementptr inbounds ptr, ptr %3, i64 %362
+  store ptr %511, ptr %512, align 8
+  %513 = icmp eq ptr %511, null
+  br i1 %513, label %530, label %514
 
-524:
-  %525 = getelementptr inbounds i8, ptr %511, i64 136
-  %526 = load ptr, ptr %525, align 8
-  %527 = getelementptr inbounds i8, ptr %14, i64 224
-  %528 = load ptr, ptr %527, align 8
-  %529 = call ptr %526(ptr %528, ptr %6, i64 1, ptr null)
-  %530 = icmp eq ptr %529, null
-  br i1 %530, label %539, label %531
+514:
+  %515 = add nsw i64 %362, 1
+  %516 = load i64, ptr %342, align 8
+  %517 = add nsw i64 %516, %27
+  %518 = icmp slt i64 %515, %517
+  br i1 %518, label %361, label %530
 
-531:
-  %532 = getelementptr inbounds i8, ptr %511, i64 56
-  %533 = load ptr, ptr %532, align 8
-  call void %533(ptr %529)
-  br label %546
+519:
+  %520 = icmp eq i32 %123, 0
+  br i1 %520, label %521, label %676
 
-534:
-  %535 = getelementptr inbounds i8, ptr %511, i64 176
-  %536 = load ptr, ptr %535, align 8
-  %537 = call ptr %536(i64 %520)
-  %538 = icmp eq ptr %537, null
-  br i1 %538, label %539, label %540
+521:
+  %522 = phi ptr [ %143, %335 ], [ null, %519 ], [ %143, %302 ], [ null, %119 ]
+  %523 = phi ptr [ %270, %335 ], [ null, %519 ], [ %270, %302 ], [ null, %119 ]
+  %524 = phi ptr [ %142, %335 ], [ %121, %519 ], [ %142, %302 ], [ %121, %119 ]
+  %525 = phi ptr [ %141, %335 ], [ %120, %519 ], [ %141, %302 ], [ %120, %119 ]
+  %526 = getelementptr inbounds i8, ptr %17, i64 224
+  %527 = load ptr, ptr %526, align 8
+  %528 = getelementptr inbounds i8, ptr %17, i64 48
+  %529 = load ptr, ptr %528, align 8
+  call void %529(ptr %527)
+  br label %676
 
-539:
-  br label %561
+530:
+  %531 = phi i64 [ %362, %383 ], [ %27, %341 ], [ %362, %510 ], [ %515, %514 ]
+  %532 = load i64, ptr %342, align 8
+  %533 = add nsw i64 %532, %27
+  %534 = icmp eq i64 %531, %533
+  br i1 %534, label %535, label %676
 
-540:
-  %541 = getelementptr inbounds i8, ptr %511, i64 8
-  %542 = load ptr, ptr %541, align 8
-  %543 = load ptr, ptr %514, align 8
-  %544 = call i32 %542(ptr %543, i64 0, ptr %537)
-  %545 = icmp eq i32 %544, 0
-  br i1 %545, label %546, label %561
+535:
+  %536 = getelementptr inbounds i8, ptr %1, i64 120
+  %537 = load i64, ptr %536, align 8
+  %538 = getelementptr inbounds ptr, ptr %3, i64 %537
+  %539 = load ptr, ptr %538, align 8
+  %540 = getelementptr inbounds i8, ptr %1, i64 128
+  %541 = load i64, ptr %540, align 8
+  %542 = icmp eq i64 %541, 0
+  br i1 %542, label %579, label %543
 
-546:
-  %547 = getelementptr inbounds i8, ptr %15, i64 88
+543:
+  store ptr %539, ptr %8, align 8
+  %544 = load ptr, ptr %16, align 8
+  %545 = getelementptr inbounds i8, ptr %544, i64 184
+  %546 = load ptr, ptr %545, align 8
+  %547 = getelementptr inbounds i8, ptr %16, i64 288
   %548 = load ptr, ptr %547, align 8
-  %549 = getelementptr inbounds i8, ptr %14, i64 8
+  %549 = getelementptr inbounds i8, ptr %548, i64 24
   %550 = load ptr, ptr %549, align 8
-  %551 = call ptr %548(ptr %550, i64 0)
-  %552 = icmp ne ptr %551, null
-  %553 = icmp ne ptr %506, null
-  %554 = select i1 %552, i1 %553, i1 false
-  br i1 %554, label %555, label %561
+  %551 = load ptr, ptr %550, align 8
+  %552 = call i64 %546(ptr %551)
+  %553 = add nsw i64 %552, %541
+  %554 = getelementptr inbounds i8, ptr %16, i64 360
+  %555 = load i64, ptr %554, align 8
+  %556 = icmp slt i64 %553, %555
+  br i1 %556, label %567, label %557
 
-555:
-  %556 = getelementptr inbounds i8, ptr %15, i64 48
-  %557 = load ptr, ptr %556, align 8
-  call void %557(ptr %506)
-  %558 = getelementptr inbounds i8, ptr %14, i64 32
-  %559 = load i64, ptr %558, align 8
-  %560 = getelementptr inbounds i8, ptr %551, i64 %559
-  store ptr %506, ptr %560, align 8
-  br label %561
+557:
+  %558 = getelementptr inbounds i8, ptr %544, i64 136
+  %559 = load ptr, ptr %558, align 8
+  %560 = getelementptr inbounds i8, ptr %16, i64 312
+  %561 = load ptr, ptr %560, align 8
+  %562 = call ptr %559(ptr %561, ptr %8, i64 1, ptr null)
+  %563 = icmp eq ptr %562, null
+  br i1 %563, label %572, label %564
 
-561:
-  %562 = phi ptr [ %139, %546 ], [ %139, %555 ], [ %139, %539 ], [ %139, %540 ], [ %492, %488 ], [ %139, %497 ], [ %118, %486 ], [ %139, %169 ], [ %118, %131 ], [ %139, %259 ], [ null, %38 ]
-  %563 = phi ptr [ %140, %546 ], [ %140, %555 ], [ %140, %539 ], [ %140, %540 ], [ %491, %488 ], [ %140, %497 ], [ %119, %486 ], [ %140, %169 ], [ %119, %131 ], [ %140, %259 ], [ null, %38 ]
-  %564 = phi ptr [ %268, %546 ], [ %268, %555 ], [ %268, %539 ], [ %268, %540 ], [ %490, %488 ], [ %268, %497 ], [ null, %486 ], [ null, %169 ], [ null, %131 ], [ null, %259 ], [ null, %38 ]
-  %565 = phi ptr [ %141, %546 ], [ %141, %555 ], [ %141, %539 ], [ %141, %540 ], [ %489, %488 ], [ %141, %497 ], [ null, %486 ], [ %141, %169 ], [ null, %131 ], [ %141, %259 ], [ null, %38 ]
-  %566 = phi i64 [ %498, %546 ], [ %498, %555 ], [ %498, %539 ], [ %498, %540 ], [ %25, %488 ], [ %498, %497 ], [ %25, %486 ], [ %25, %169 ], [ %25, %131 ], [ %25, %259 ], [ %25, %38 ]
-  %567 = phi ptr [ %551, %546 ], [ %551, %555 ], [ null, %539 ], [ null, %540 ], [ %494, %488 ], [ null, %497 ], [ null, %486 ], [ null, %169 ], [ null, %131 ], [ null, %259 ], [ null, %38 ]
-  %568 = icmp sgt i64 %566, 0
-  br i1 %568, label %569, label %578
+564:
+  %565 = getelementptr inbounds i8, ptr %544, i64 56
+  %566 = load ptr, ptr %565, align 8
+  call void %566(ptr %562)
+  br label %579
 
-569:
-  %570 = getelementptr inbounds i8, ptr %15, i64 56
-  br label %571
+567:
+  %568 = getelementptr inbounds i8, ptr %544, i64 176
+  %569 = load ptr, ptr %568, align 8
+  %570 = call ptr %569(i64 %553)
+  %571 = icmp eq ptr %570, null
+  br i1 %571, label %572, label %573
 
-571:
-  %572 = phi i64 [ %566, %569 ], [ %574, %571 ]
-  %573 = load ptr, ptr %570, align 8
-  %574 = add nsw i64 %572, -1
-  %575 = getelementptr inbounds ptr, ptr %3, i64 %574
-  %576 = load ptr, ptr %575, align 8
-  call void %573(ptr %576)
-  %577 = icmp samesign ugt i64 %572, 1
-  br i1 %577, label %571, label %578
+572:
+  br label %676
 
-578:
-  %579 = icmp eq ptr %562, null
-  br i1 %579, label %583, label %580
+573:
+  %574 = getelementptr inbounds i8, ptr %544, i64 8
+  %575 = load ptr, ptr %574, align 8
+  %576 = load ptr, ptr %547, align 8
+  %577 = call i32 %575(ptr %576, i64 0, ptr %570)
+  %578 = icmp eq i32 %577, 0
+  br i1 %578, label %579, label %676
 
-580:
-  %581 = getelementptr inbounds i8, ptr %15, i64 56
-  %582 = load ptr, ptr %581, align 8
-  call void %582(ptr %562)
-  br label %583
+579:
+  %580 = getelementptr inbounds i8, ptr %1, i64 32
+  %581 = load ptr, ptr %580, align 8
+  %582 = icmp eq ptr %581, null
+  br i1 %582, label %656, label %583
 
 583:
-  %584 = icmp eq ptr %563, null
-  br i1 %584, label %588, label %585
-
-585:
-  %586 = getelementptr inbounds i8, ptr %15, i64 56
-  %587 = load ptr, ptr %586, align 8
-  call void %587(ptr %563)
-  br label %588
-
-588:
-  %589 = icmp eq ptr %565, null
-  br i1 %589, label %593, label %590
-
-590:
-  %591 = getelementptr inbounds i8, ptr %15, i64 56
-  %592 = load ptr, ptr %591, align 8
-  call void %592(ptr %565)
-  br label %593
+  %584 = load ptr, ptr %2, align 8
+  %585 = load ptr, ptr %3, align 8
+  %586 = load ptr, ptr %16, align 8
+  %587 = getelementptr inbounds i8, ptr %586, i64 88
+  %588 = load ptr, ptr %587, align 8
+  %589 = getelementptr inbounds i8, ptr %16, i64 24
+  %590 = load ptr, ptr %589, align 8
+  %591 = call ptr %588(ptr %590, i64 0)
+  %592 = icmp eq ptr %591, null
+  br i1 %592, label %676, label %593
 
 593:
-  %594 = icmp eq ptr %564, null
-  br i1 %594, label %598, label %595
+  %594 = getelementptr inbounds i8, ptr %16, i64 40
+  %595 = load i64, ptr %594, align 8
+  store i64 %595, ptr %6, align 16
+  %596 = getelementptr inbounds i8, ptr %6, i64 8
+  %597 = getelementptr inbounds i8, ptr %16, i64 64
+  %598 = load i64, ptr %597, align 8
+  store i64 %598, ptr %596, align 8
+  %599 = getelementptr inbounds i8, ptr %6, i64 16
+  %600 = getelementptr inbounds i8, ptr %16, i64 72
+  %601 = load i64, ptr %600, align 8
+  store i64 %601, ptr %599, align 16
+  %602 = getelementptr inbounds i8, ptr %6, i64 24
+  %603 = getelementptr inbounds i8, ptr %16, i64 48
+  %604 = load i64, ptr %603, align 8
+  store i64 %604, ptr %602, align 8
+  %605 = getelementptr inbounds i8, ptr %6, i64 32
+  %606 = getelementptr inbounds i8, ptr %16, i64 120
+  %607 = load i64, ptr %606, align 8
+  store i64 %607, ptr %605, align 16
+  %608 = getelementptr inbounds i8, ptr %6, i64 40
+  %609 = getelementptr inbounds i8, ptr %16, i64 128
+  %610 = load i64, ptr %609, align 8
+  store i64 %610, ptr %608, align 8
+  %611 = getelementptr inbounds i8, ptr %6, i64 48
+  %612 = getelementptr inbounds i8, ptr %16, i64 136
+  %613 = load i64, ptr %612, align 8
+  store i64 %613, ptr %611, align 16
+  %614 = getelementptr inbounds i8, ptr %6, i64 56
+  %615 = getelementptr inbounds i8, ptr %16, i64 144
+  %616 = load i64, ptr %615, align 8
+  store i64 %616, ptr %614, align 8
+  store ptr %584, ptr %7, align 16
+  %617 = getelementptr inbounds i8, ptr %7, i64 8
+  store ptr %585, ptr %617, align 8
+  %618 = getelementptr inbounds i8, ptr %7, i64 16
+  store ptr %539, ptr %618, align 16
+  %619 = getelementptr inbounds i8, ptr %7, i64 24
+  store ptr %336, ptr %619, align 8
+  %620 = getelementptr inbounds i8, ptr %7, i64 32
+  %621 = getelementptr inbounds i8, ptr %586, i64 240
+  %622 = load ptr, ptr %621, align 8
+  store ptr %622, ptr %620, align 16
+  %623 = getelementptr inbounds i8, ptr %7, i64 40
+  store ptr %622, ptr %623, align 8
+  %624 = getelementptr inbounds i8, ptr %7, i64 48
+  %625 = getelementptr inbounds i8, ptr %586, i64 224
+  %626 = load ptr, ptr %625, align 8
+  store ptr %626, ptr %624, align 16
+  %627 = getelementptr inbounds i8, ptr %7, i64 56
+  %628 = getelementptr inbounds i8, ptr %586, i64 256
+  %629 = load ptr, ptr %628, align 8
+  store ptr %629, ptr %627, align 8
+  %630 = getelementptr inbounds i8, ptr %586, i64 48
+  br label %634
 
-595:
-  %596 = getelementptr inbounds i8, ptr %15, i64 56
-  %597 = load ptr, ptr %596, align 8
-  call void %597(ptr %564)
-  br label %598
+631:
+  %632 = getelementptr inbounds i8, ptr %1, i64 40
+  %633 = getelementptr inbounds i8, ptr %16, i64 80
+  br label %645
 
-598:
-  ret ptr %567
+634:
+  %635 = phi i64 [ 0, %593 ], [ %642, %634 ]
+  %636 = load ptr, ptr %630, align 8
+  %637 = getelementptr inbounds ptr, ptr %7, i64 %635
+  %638 = load ptr, ptr %637, align 8
+  call void %636(ptr %638)
+  %639 = getelementptr inbounds i64, ptr %6, i64 %635
+  %640 = load i64, ptr %639, align 8
+  %641 = getelementptr inbounds i8, ptr %591, i64 %640
+  store ptr %638, ptr %641, align 8
+  %642 = add nuw nsw i64 %635, 1
+  %643 = icmp eq i64 %642, 8
+  br i1 %643, label %631, label %634
+
+644:
+  br label %662
+
+645:
+  %646 = phi i64 [ 0, %631 ], [ %654, %645 ]
+  %647 = load ptr, ptr %630, align 8
+  %648 = getelementptr inbounds ptr, ptr %632, i64 %646
+  %649 = load ptr, ptr %648, align 8
+  call void %647(ptr %649)
+  %650 = getelementptr inbounds i64, ptr %633, i64 %646
+  %651 = load i64, ptr %650, align 8
+  %652 = load ptr, ptr %648, align 8
+  %653 = getelementptr inbounds i8, ptr %591, i64 %651
+  store ptr %652, ptr %653, align 8
+  %654 = add nuw nsw i64 %646, 1
+  %655 = icmp eq i64 %654, 5
+  br i1 %655, label %644, label %645
+
+656:
+  %657 = getelementptr inbounds i8, ptr %17, i64 88
+  %658 = load ptr, ptr %657, align 8
+  %659 = getelementptr inbounds i8, ptr %16, i64 8
+  %660 = load ptr, ptr %659, align 8
+  %661 = call ptr %658(ptr %660, i64 0)
+  br label %662
+
+662:
+  %663 = phi ptr [ %661, %656 ], [ %591, %644 ]
+  %664 = icmp ne ptr %663, null
+  %665 = icmp ne ptr %539, null
+  %666 = select i1 %664, i1 %665, i1 false
+  br i1 %666, label %667, label %676
+
+667:
+  %668 = load ptr, ptr %580, align 8
+  %669 = icmp eq ptr %668, null
+  br i1 %669, label %670, label %676
+
+670:
+  %671 = getelementptr inbounds i8, ptr %17, i64 48
+  %672 = load ptr, ptr %671, align 8
+  call void %672(ptr %539)
+  %673 = getelementptr inbounds i8, ptr %16, i64 32
+  %674 = load i64, ptr %673, align 8
+  %675 = getelementptr inbounds i8, ptr %663, i64 %674
+  store ptr %539, ptr %675, align 8
+  br label %676
+
+676:
+  %677 = phi ptr [ %141, %662 ], [ %141, %670 ], [ %141, %667 ], [ %141, %583 ], [ %525, %521 ], [ %141, %572 ], [ %141, %530 ], [ %141, %573 ], [ %120, %519 ], [ %141, %261 ], [ %120, %133 ], [ %141, %171 ], [ null, %40 ]
+  %678 = phi ptr [ %142, %662 ], [ %142, %670 ], [ %142, %667 ], [ %142, %583 ], [ %524, %521 ], [ %142, %572 ], [ %142, %530 ], [ %142, %573 ], [ %121, %519 ], [ %142, %261 ], [ %121, %133 ], [ %142, %171 ], [ null, %40 ]
+  %679 = phi ptr [ %270, %662 ], [ %270, %670 ], [ %270, %667 ], [ %270, %583 ], [ %523, %521 ], [ %270, %572 ], [ %270, %530 ], [ %270, %573 ], [ null, %519 ], [ null, %261 ], [ null, %133 ], [ null, %171 ], [ null, %40 ]
+  %680 = phi ptr [ %143, %662 ], [ %143, %670 ], [ %143, %667 ], [ %143, %583 ], [ %522, %521 ], [ %143, %572 ], [ %143, %530 ], [ %143, %573 ], [ null, %519 ], [ %143, %261 ], [ null, %133 ], [ %143, %171 ], [ null, %40 ]
+  %681 = phi i64 [ %531, %662 ], [ %531, %670 ], [ %531, %667 ], [ %531, %583 ], [ %27, %521 ], [ %531, %572 ], [ %531, %530 ], [ %531, %573 ], [ %27, %519 ], [ %27, %261 ], [ %27, %133 ], [ %27, %171 ], [ %27, %40 ]
+  %682 = phi ptr [ %663, %662 ], [ %663, %670 ], [ %663, %667 ], [ null, %583 ], [ %527, %521 ], [ null, %572 ], [ null, %530 ], [ null, %573 ], [ null, %519 ], [ null, %261 ], [ null, %133 ], [ null, %171 ], [ null, %40 ]
+  %683 = icmp sgt i64 %681, 0
+  br i1 %683, label %684, label %693
+
+684:
+  %685 = getelementptr inbounds i8, ptr %17, i64 56
+  br label %686
+
+686:
+  %687 = phi i64 [ %681, %684 ], [ %689, %686 ]
+  %688 = load ptr, ptr %685, align 8
+  %689 = add nsw i64 %687, -1
+  %690 = getelementptr inbounds ptr, ptr %3, i64 %689
+  %691 = load ptr, ptr %690, align 8
+  call void %688(ptr %691)
+  %692 = icmp samesign ugt i64 %687, 1
+  br i1 %692, label %686, label %693
+
+693:
+  %694 = icmp eq ptr %677, null
+  br i1 %694, label %698, label %695
+
+695:
+  %696 = getelementptr inbounds i8, ptr %17, i64 56
+  %697 = load ptr, ptr %696, align 8
+  call void %697(ptr %677)
+  br label %698
+
+698:
+  %699 = icmp eq ptr %678, null
+  br i1 %699, label %703, label %700
+
+700:
+  %701 = getelementptr inbounds i8, ptr %17, i64 56
+  %702 = load ptr, ptr %701, align 8
+  call void %702(ptr %678)
+  br label %703
+
+703:
+  %704 = icmp eq ptr %680, null
+  br i1 %704, label %708, label %705
+
+705:
+  %706 = getelementptr inbounds i8, ptr %17, i64 56
+  %707 = load ptr, ptr %706, align 8
+  call void %707(ptr %680)
+  br label %708
+
+708:
+  %709 = icmp eq ptr %679, null
+  br i1 %709, label %713, label %710
+
+710:
+  %711 = getelementptr inbounds i8, ptr %17, i64 56
+  %712 = load ptr, ptr %711, align 8
+  call void %712(ptr %679)
+  br label %713
+
+713:
+  ret ptr %682
 }

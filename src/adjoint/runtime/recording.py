@@ -32,7 +32,7 @@ FUNCTIONS = ("PyList_New", "PyList_SetItem", "PyTuple_New", "PyTuple_SetItem", "
              "Py_IncRef", "Py_DecRef", "PyMem_Malloc", "PyMem_Free", "PyErr_NoMemory", "PyType_GenericAlloc", "PySet_New",
              "PySet_Contains", "PySet_Add", "PyList_Append", "PyObject_IsTrue", "PyObject_Vectorcall", "PyContextVar_Get",
              "PyFrame_GetCode", "PyFrame_GetBack", "PyFrame_GetLasti", "PyLong_FromLong", "PyLong_AsLong", "PyObject_GetAttr",
-             "PyUnicode_Tailmatch")  # fmt: skip
+             "PyUnicode_Tailmatch", "PyLong_FromVoidPtr", "PyDict_GetItemWithError")  # fmt: skip
 CALLED_AT = 56  # where a class's class says at which place its classes have what is called
 OPEN = 0x5ADC0DE15ADC0DE2  # the number in `recording.c` that becomes an address
 ZERO = 0  # the number of a node without a place
@@ -158,9 +158,9 @@ def matcher(
     nodes: Sequence[Expected], roots: int, compiling: bool = False
 ) -> tuple[Callable[[list[Node]], Any], Any, Any] | None:
     """A function of a graph's roots: its nodes in order, leaves, free numbers, pullbacks, the attributes that are given back, and
-    the leaves' arrays if they are all that, each as a list, and whether each node has as many references as is noted, if the nodes
-    are what is expected, else None; the array in which that is noted; and what has to stay while it is called. None where there is
-    no native code for it. With `compiling`, LLVM may be loaded for that."""
+    the leaves' arrays if they are all that, each as a list, and whether each node has as many references as is noted, if the
+    nodes are what is expected, else None; the array in which that is noted; and what has to stay while it is called. None where
+    there is no native code for it. With `compiling`, LLVM may be loaded for that."""
     python = _python()
     found = [] if python is None else _code(compiling)
     if not found or any([e.asked == "free" and e.number is not float for e in nodes]):
@@ -177,6 +177,11 @@ def matcher(
         sum(column) for column in zip(*[(e.leaf, e.asked == "free", e.pulled, e.given) for e in nodes], strict=True)
     ]
     held = (ctypes.c_int64 * (len(nodes) + 1))(-1)
-    numbers = [*map(ctypes.addressof, (python, table, numbered)), *counts, 2 << len(nodes).bit_length(), ctypes.addressof(held)]
+    numbers = [
+        *map(ctypes.addressof, (python, table, numbered)),
+        *counts,
+        2 << len(nodes).bit_length(),
+        ctypes.addressof(held),
+    ]
     function = entries.made("match", found[0].addresses["match"], numbers, True)
     return None if function is None else (function, held, (nodes, table, numbered, found))

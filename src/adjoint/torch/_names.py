@@ -9,18 +9,18 @@ from collections.abc import Callable
 from sys import _getframe
 from typing import Any, TypeVar
 
-from adjoint.graph import MODE, Calls, Mode, Scope, get_mode
+from adjoint.graph import MODE, Mode, Scope, get_mode
 from adjoint.primitives import elementwise
 from adjoint.primitives.core import cast
 from adjoint.tensors.located import PACKAGE, at_user, give_site, located, user_frame
 from adjoint.tensors.named import new
 
 from ._errors import as_pytorchs
-from ._surface import SURFACE
 from ._tensor import Core, Tensor, as_torch
+from ._view_tensors import following
 
 __all__ = [
-    "FUNCTIONS", "IN_PLACE", "METHODS", "at_users_line", "following", "function", "like", "method", "pair_type",
+    "FUNCTIONS", "IN_PLACE", "METHODS", "at_users_line", "function", "like", "method", "pair_type",
     "numbers_between", "recorded_at_user", "refuse", "with_keywords", "written",
 ]  # fmt: skip
 
@@ -131,22 +131,6 @@ def recorded_at_user(f: Callable[..., Any], quick: Quick | None = None) -> Calla
     called.aliases = aliases  # type: ignore[attr-defined]
     called.__signature__ = signature if takes_out else with_keywords(signature, OUT)  # type: ignore[attr-defined]
     return called
-
-
-def following(f: F) -> F:
-    """A function that looks at no value and draws none: what it records follows from the kinds of its arguments. So calls of a
-    kind that was met before are native code's (see `graph.calls`)."""
-    calls = Calls(SURFACE, looks=True)
-
-    @functools.wraps(f)
-    def called(*args: Any, **keywords: Any) -> Any:
-        again = calls.again
-        if again is None or keywords:
-            return f(*args, **keywords)
-        known = again(*args)
-        return calls.learn(args, f(*args), _getframe(1)) if known is None else known
-
-    return called  # type: ignore[return-value]
 
 
 def _at_callers_line(node: Any, frame: Any) -> Tensor:

@@ -24,10 +24,10 @@ from adjoint.tensors.operators import power
 from adjoint.unknown import Unknown
 
 from ._errors import as_pytorchs
-from ._names import FUNCTIONS, METHODS, following, make_in_place, recorded_at_user
+from ._names import FUNCTIONS, METHODS, make_in_place, recorded_at_user
 from ._now import changed_now
-from ._surface import SURFACE
 from ._tensor import Core, Tensor
+from ._view_tensors import SURFACE, following
 
 __all__ = ["aligned", "binary_node", "combined", "operand"]
 
