@@ -48,6 +48,11 @@ def torchs() -> tuple[Any, ...]:
     return torch.tensor(M, requires_grad=True), torch.tensor(N), torch.tensor([1, 2]), torch.tensor(3.0)
 
 
+def added(x: Any, y: Any) -> Any:
+    x += y
+    return x
+
+
 OPERATORS: list[Callable[..., Any]] = [
     lambda x, y, i, s: x + y, lambda x, y, i, s: x * x, lambda x, y, i, s: y - x * 0.3, lambda x, y, i, s: 0.5 / x,
     lambda x, y, i, s: x * 2, lambda x, y, i, s: x * 2.0, lambda x, y, i, s: x / y, lambda x, y, i, s: x @ y,
@@ -64,7 +69,8 @@ FUNCTIONS: list[Callable[..., Any]] = [
     lambda x, y, i, s: x.unsqueeze(0) * 2.0, lambda x, y, i, s: y.T @ x.T, lambda x, y, i, s: x.tanh().sum(),
     lambda x, y, i, s: x.data, lambda x, y, i, s: x.unsqueeze(1), lambda x, y, i, s: y.view(4),
     lambda x, y, i, s: x.view(-1).view(1, 4), lambda x, y, i, s: y.reshape(4, 1), lambda x, y, i, s: x.detach(),
-    lambda x, y, i, s: x.transpose(0, 1).unsqueeze(-1),
+    lambda x, y, i, s: x.transpose(0, 1).unsqueeze(-1), lambda x, y, i, s: (x * 1.5).add_(y),
+    lambda x, y, i, s: added(x * 1.5, y),
     lambda x, y, i, s: x.t().flatten(), lambda x, y, i, s: x.permute(1, 0),
 ]  # fmt: skip
 

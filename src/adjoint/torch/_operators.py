@@ -250,10 +250,10 @@ def _bits(f: Callable[[Any, Any], Node]) -> Callable[[Any, Any], Node]:
     return on_bits
 
 
-def operator(name: str, f: Callable[[Any, Any], Node], reflected: bool) -> Callable[[Any, Any], Any]:
-    """The special method of an operator."""
+def operator(name: str, f: Callable[[Any, Any], Node], reflected: bool, level: int = 1) -> Callable[[Any, Any], Any]:
+    """The special method of an operator, which the user calls, or what he calls does, so many frames up."""
     plain = PLAIN.get(f)
-    calls = Calls(SURFACE, plain is not None)
+    calls = Calls(SURFACE, plain is not None, level)
 
     def special(self: Tensor, other: Any) -> Any:
         again = calls.again
@@ -264,7 +264,7 @@ def operator(name: str, f: Callable[[Any, Any], Node], reflected: bool) -> Calla
         node = computed(self.node, other)
         if node is NotImplemented:
             return node
-        frame = _getframe(1)
+        frame = _getframe(level)
         result = recorded(node, frame, Tensor)
         return result if again is None else calls.learn((self, other), result, frame)
 
@@ -299,7 +299,7 @@ def operator(name: str, f: Callable[[Any, Any], Node], reflected: bool) -> Calla
 
 def in_place_operator(name: str, f: Callable[[Any, Any], Node]) -> Callable[[Any, Any], Any]:
     """The special method of an operator with `=`."""
-    compute = operator(name, f, False)
+    compute = operator(name, f, False, 2)
 
     def special(self: Tensor, other: Any) -> Any:
         if self._base is not None and changed_now(self, name, other):
