@@ -20,9 +20,10 @@ from adjoint.plan.canonical import Canonical, value_array
 from adjoint.plan.donation import forgotten_leaves
 from adjoint.plan.order import ordered
 from adjoint.plan.text import plan_text, step_text
+from adjoint.primitives.calls import CALL, Callee
 from adjoint.primitives.contraction import MATMUL
 from adjoint.primitives.convolution import CONVOLUTION, CONVOLUTION_INPUT_GRADIENT, CONVOLUTION_WEIGHT_GRADIENT
-from adjoint.primitives.core import DETACH, FULL, PLACEHOLDER, SELECT, conform, placeholder
+from adjoint.primitives.core import DETACH, FULL, PLACEHOLDER, SELECT, conform, placeholder, select
 from adjoint.primitives.custom import CLOSED, CUSTOM, HOST_CALL, hooks_of
 from adjoint.primitives.elementwise import WHERE
 from adjoint.primitives.random import RANDOM_BITS
@@ -131,13 +132,15 @@ class Compared:
     def __init__(self) -> None:
         self.known: dict[Any, list[tuple[Any, int]]] = {}
 
-    def get(self, key: Any) -> int | None:
+    def setdefault(self, key: Any, slot: int) -> int:
+        """The slot that an equal key has, or else this one from now on."""
         op, attributes, *rest = key
-        return next((slot for one, slot in self.known.get((op, *rest), ()) if one == attributes), None)
-
-    def __setitem__(self, key: Any, slot: int) -> None:
-        op, attributes, *rest = key
-        self.known.setdefault((op, *rest), []).append((attributes, slot))
+        alike = self.known.setdefault((op, *rest), [])
+        for one, found in alike:
+            if one == attributes:
+                return found
+        alike.append((attributes, slot))
+        return slot
 
 
 class Builder:
@@ -145,10 +148,12 @@ class Builder:
 
     def __init__(self, plan: Plan, slot_of: dict[Node, int], replaced: dict[Node, Node]) -> None:
         self.plan = plan
+        self.types, self.steps = plan.types, plan.steps
         self.slot_of = slot_of
         self.replaced = replaced
         self.scalars: set[int] = set()  # slots of constants: one number, whatever the shape
         self.merged: Any = Compared() if following[0] else {}
+        self.called: dict[Node, list[int]] = {}  # the slots of what calls are given and of their steps
 
     def new_slot(self, type: Any) -> int:
         self.plan.types.append(type)
@@ -161,25 +166,22 @@ class Builder:
 
     def add(self, op: Primitive, attributes: Any, inputs: tuple[int, ...], type: Any) -> int:
         """The slot of a step: an equal earlier one, or a new one."""
-        key = None
+        types = self.types
+        slot = len(types)
         if op not in NEVER_MERGED:
             code = type.code if type.__class__ is ArrayType else tuple([t.code for t in type])
             key = (op, None if attributes is None or op.key is not None else attributes, inputs, code)
-            found: int | None = self.merged.get(key)
-            if found is not None:
+            found: int = self.merged.setdefault(key, slot)
+            if found != slot:
                 return found
-        types = self.plan.types
-        slot = len(types)
         types.append(type)
         kernel = op.kernel(attributes, type)
-        self.plan.steps.append(_new_tuple(Step, (op, attributes, kernel, op.masked or kernel, inputs, slot, type)))
-        if key is not None:
-            self.merged[key] = slot
+        self.steps.append(_new_tuple(Step, (op, attributes, kernel, op.masked or kernel, inputs, slot, type)))
         return slot
 
     def place(self, targets: list[Node]) -> None:
         """Add the steps that the targets need, inputs first."""
-        slot_of, replaced, scalars = self.slot_of, self.replaced, self.scalars
+        slot_of, replaced, called, scalars = self.slot_of, self.replaced, self.called, self.scalars
         get, add = slot_of.get, self.add
         stack = targets[::-1]
         pop, push = stack.pop, stack.append
@@ -187,58 +189,73 @@ class Builder:
             node = pop()
             if node in slot_of:
                 continue
-            op, type = node.op, node.type
-            inputs: Sequence[Node] = node.inputs
-            if node.value is not None or (not inputs and op is not HOST_CALL):
-                slot_of[node] = self.given(node)
-                continue
-            if op is SELECT and node in replaced:
-                inputs = (replaced[node],)
-            elif op.elementwise:
-                for x in inputs:
-                    if x.op is BROADCAST:
-                        inputs = self.broadcasting(inputs, type)
+            while True:  # down to a node whose inputs have slots
+                op, type = node.op, node.type
+                inputs: Sequence[Node] = node.inputs
+                if node.value is not None or (not inputs and op is not HOST_CALL):
+                    slot_of[node] = self.given(node)
+                    break
+                selected = op is SELECT and node in replaced
+                if selected:
+                    inputs = (replaced[node],)
+                elif op is SELECT:
+                    if inputs[0] in called:
+                        slot_of[node] = called[inputs[0]][inputs[0].attributes.outputs[node.attributes]]
                         break
-            elif op is PUT_ONTO:
-                inputs = (_bare(inputs[0]), inputs[1])  # NumPy broadcasts to the shape of what is put
-            elif op.reads is not None:
-                inputs = inputs[: op.reads(type)]
-            count = len(inputs)
-            slots: tuple[Any, ...]
-            if count == 2:  # one or two inputs are by far the most common
-                slots = i, j = get(inputs[0]), get(inputs[1])
-                if i is None or j is None:
-                    push(node)
-                    if j is None:
-                        push(inputs[1])
+                elif op.elementwise:
+                    for x in inputs:
+                        if x.op is BROADCAST:
+                            inputs = self.broadcasting(inputs, type)
+                            break
+                elif op is PUT_ONTO:
+                    inputs = (_bare(inputs[0]), inputs[1])  # NumPy broadcasts to the shape of what is put
+                elif op.reads is not None:
+                    inputs = inputs[: op.reads(type)]
+                count = len(inputs)
+                slots: tuple[Any, ...]
+                if count == 2:  # one or two inputs are by far the most common
+                    x, y = inputs
+                    slots = i, j = get(x), get(y)
+                    if i is None or j is None:
+                        push(node)
+                        if i is not None:
+                            node = y
+                            continue
+                        if j is None:
+                            push(y)
+                        node = x
+                        continue
+                    wide = i not in scalars and j not in scalars
+                elif count == 1:
+                    (x,) = inputs
+                    i = get(x)
                     if i is None:
-                        push(inputs[0])
-                    continue
-                wide = i not in scalars and j not in scalars
-            elif count == 1:
-                i = get(inputs[0])
-                if i is None:
-                    push(node)
-                    push(inputs[0])
-                    continue
-                if op is SELECT and node in replaced:
-                    slot_of[node] = i
-                    continue
-                slots = (i,)
-                wide = i not in scalars
-            else:
-                slots = tuple([get(x) for x in inputs])
-                if None in slots:
-                    push(node)
-                    stack.extend([x for x in reversed(inputs) if x not in slot_of])
-                    continue
-                wide = scalars.isdisjoint(slots)
-            if op in APART:
-                slot_of[node] = self.apart(node, inputs, slots)
-                continue
-            if not wide:
-                slots = self.widened(op, inputs, slots, type)
-            slot_of[node] = add(op, node.attributes, slots, type)
+                        push(node)
+                        node = x
+                        continue
+                    slots = (i,)
+                    wide = i not in scalars
+                else:
+                    slots = tuple([get(x) for x in inputs])
+                    if None in slots:
+                        push(node)
+                        waiting = [x for x in inputs if x not in slot_of]
+                        stack += waiting[:0:-1]
+                        node = waiting[0]
+                        continue
+                    wide = scalars.isdisjoint(slots)
+                if selected:
+                    slot_of[node] = slots[0]
+                elif op in APART:
+                    slot_of[node] = self.apart(node, inputs, slots)
+                elif op is CALL:
+                    called[node] = self.call(node.attributes, slots)
+                    slot_of[node] = called[node][-1]
+                else:
+                    if not wide:
+                        slots = self.widened(op, inputs, slots, type)
+                    slot_of[node] = add(op, node.attributes, slots, type)
+                break
 
     def apart(self, node: Node, inputs: Sequence[Node], slots: tuple[int, ...]) -> int:
         """The slot of the last of the steps that a node stands for."""
@@ -248,6 +265,20 @@ class Builder:
         for part in written_apart(node):
             source = self.add(part.op, part.attributes, (source,), part.type)
         return self.add(ADD, None, (*onto, source), node.type) if onto else source
+
+    def call(self, callee: Callee, slots: tuple[int, ...]) -> list[int]:
+        """The slots of what a call is given and of its steps, which come one by one. No others are equal to them."""
+        found, types, given = list(slots), self.plan.types, callee.given
+        come, meet, alone = self.plan.steps.append, found.append, self.scalars.issuperset
+        for kernel, (op, attributes, places, type, _, _) in zip(callee.kernels, callee.steps, strict=True):
+            inputs = tuple([found[k] for k in places])
+            if places[0] < given and places[-1] < given and alone(inputs) and type.shape != ():
+                inputs = (self.spread(inputs[0]), *inputs[1:])
+            slot = len(types)
+            types.append(type)
+            come(_new_tuple(Step, (op, attributes, kernel, kernel, inputs, slot, type)))
+            meet(slot)
+        return found
 
     def given(self, node: Node) -> int:
         """The slot of a node that has a value or is a constant."""
@@ -291,9 +322,13 @@ class Builder:
 
     def whole(self, x: Node) -> int:
         """The slot of a node at its full shape: constants are held as single numbers and broadcast here."""
-        slot = self.slot_of[x]
-        if slot in self.scalars and x.type.shape != ():
-            return self.add(BROADCAST, x.type.shape, (slot,), x.type)
+        return self.spread(self.slot_of[x])
+
+    def spread(self, slot: int) -> int:
+        """The slot of a constant at its full shape; of anything else that itself."""
+        type = self.plan.types[slot]
+        if slot in self.scalars and type.shape != ():
+            return self.add(BROADCAST, type.shape, (slot,), type)
         return slot
 
 
@@ -394,6 +429,8 @@ def find_targets(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[list[
     for i in wanted:
         if order[i] in derived:
             targets += [(i, k, x, False) for k, x in enumerate(derived[order[i]])]
+        elif order[i].op is CALL and order[i].value is None:
+            targets += [(i, k, select(order[i], k), False) for k in range(len(order[i].type))]
         else:
             targets.append((i, None, replaced.get(order[i], order[i]), False))
     asked = set(wanted)
@@ -404,14 +441,14 @@ def find_targets(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[list[
 def build(c: Canonical, wanted: Sequence[int], keep: bool, noted: bool = False) -> Plan:
     """The plan that computes the nodes numbered `wanted`; with `keep`, also what a later reverse pass will read. If it is
     `noted`, it knows the user's lines and names."""
-    plan, slot_of = built(c, wanted, keep)
+    plan, builder = built(c, wanted, keep)
     if noted:
-        note(plan, slot_of)
+        note(plan, builder)
     return plan
 
 
-def built(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[Plan, dict[Node, int]]:
-    """The plan, and the slot of each node in it."""
+def built(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[Plan, Builder]:
+    """The plan, and what knows the slot of each node in it."""
     plan = Plan([x.type for x in c.leaves], [x.type for _, x in c.numbers])
     slot_of: dict[Node, int] = {x: i for i, x in enumerate(c.leaves)}
     for i, (_, x) in enumerate(c.numbers):
@@ -427,18 +464,21 @@ def built(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[Plan, dict[N
     _narrow(plan)
     _note_masks(plan)
     plan.forgotten = forgotten_leaves(c)
-    return plan, slot_of
+    return plan, builder
 
 
 MOST_NOTED = 1 << 17  # steps of a plan that is remembered to be read
 
 
-def note(plan: Plan, slot_of: dict[Node, int]) -> None:
+def note(plan: Plan, builder: Builder) -> None:
     """Write down where each step of a plan was recorded, and what its leaves are called."""
     if len(plan.steps) > MOST_NOTED:
         return
     producer, sites = {step.output: step for step in plan.steps}, plan.sites
-    for node, slot in slot_of.items():
+    for node, found in builder.called.items():
+        callee = node.attributes
+        sites.update({k: (x.site, x.offset) for k, x in zip(found[callee.given :], callee.steps, strict=True)})
+    for node, slot in builder.slot_of.items():
         if node.inputs:
             if slot not in sites:  # the first of those that were merged
                 sites[slot] = (node.site, node.offset)

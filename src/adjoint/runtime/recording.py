@@ -22,7 +22,7 @@ from adjoint.runtime.memory import LAYOUT
 if TYPE_CHECKING:
     from adjoint.plan.recognised import Expected
 
-__all__ = ["ASKED", "matcher"]
+__all__ = ["ASKED", "is_there", "matcher"]
 
 # What is asked of a node's attributes, in the order in which `recording.c` numbers it (see `Expected`).
 ASKED = ("any", "none", "some", "same", "literal", "free")
@@ -152,6 +152,11 @@ def _is_right() -> bool:
     names = ("op", "inputs", "attributes", "type", "site", "offset", "tracked", "value", "number")
     found = [[getattr(x, name) for name in names] for x in made]
     return found == expected and {type(x) for x in made} == {Node}
+
+
+def is_there() -> bool:
+    """Whether there is native code, without loading LLVM for it."""
+    return _python() is not None and bool(_code(False))
 
 
 def matcher(

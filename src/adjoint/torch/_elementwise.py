@@ -19,7 +19,7 @@ from adjoint.tensors.conversion import as_node
 from adjoint.tensors.located import at_user
 
 from ._names import FUNCTIONS, METHODS, function, make_in_place, numbers_between, pair_type, recorded_at_user
-from ._operators import FLOATING, aligned, beside_number, binary_node, divide, one_dtype, power_, promoted, subtract
+from ._operators import FLOATING, aligned, as_floating, beside_number, binary_node, divide, one_dtype, power_, subtract
 from ._operators import add as add_nodes
 from ._tensor import Core, Tensor, node_of
 from ._view_tensors import following
@@ -384,9 +384,7 @@ def _tensor_of(x: Any) -> Any:
 @function(in_place=True)
 def ldexp(input: Any, other: Any) -> Any:
     """Input times 2 to the power other."""
-    kind = promoted(input.dtype, other.dtype)
-    kind = kind if kind.inexact else default_dtype()
-    x, exponent = core.astype(input, kind), core.astype(other, kind)
+    x, exponent = (_tensor_of(node) for node in aligned(*as_floating(input.node, other.node)))
     return x * (core.exp(exponent * math.log(2)) if exponent.dtype.kind == "c" else special.exp2(exponent))
 
 

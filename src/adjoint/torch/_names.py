@@ -54,7 +54,8 @@ OUT = inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None)
 # functions whose first operand may be a number beside a tensor
 NUMBERS_FIRST = set(
     """bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift float_power pow remainder
-xlogy result_type mul multiply true_divide add sub subtract div divide rsub xlog1py zeta polygamma""".split()
+xlogy result_type mul multiply true_divide floor_divide add sub subtract div divide rsub xlog1py zeta polygamma
+addmm addmv addr addbmm baddbmm""".split()
 )
 
 
@@ -215,7 +216,7 @@ def function(
 
 def numbers_between(*names: str) -> Callable[[F], F]:
     """Take these keywords as numbers behind the first tensor, too, as PyTorch does for programs of its first releases:
-    `x.add_(-lr, g)` for `x.add_(g, alpha=-lr)`. It stands below `function`."""
+    `x.add_(-lr, g)` for `x.add_(g, alpha=-lr)`, and of the function `addmm(2, x, a, b)`. It stands below `function`."""
 
     def register(f: F) -> F:
         kinds = inspect.signature(f).parameters.values()
@@ -223,6 +224,8 @@ def numbers_between(*names: str) -> Callable[[F], F]:
 
         @functools.wraps(f)
         def called(*args: Any, **keywords: Any) -> Any:
+            if names[0] == "beta" and len(args) > 1 and isinstance(args[1], Core) and not isinstance(args[0], Core):
+                args = (args[1], args[0], *args[2:])
             more = len(args) - places
             if 0 < more <= len(names) and not keywords:
                 tensors, numbers = (args[0], *args[1 + more :]), args[1 : 1 + more]

@@ -109,8 +109,16 @@ def binary_node(name: str, f: Callable[[Any, Any], Node], x: Any, y: Any) -> Nod
         a, b = aligned(a, b)
     try:
         return f(a, b)
+    except OverflowError:  # of a Python integer, which wraps
+        return f(*_wrapped(a, b))
     except MISTAKES as error:
         raise as_pytorchs(explained(error, name, a, b)) from None
+
+
+def _wrapped(a: Any, b: Any) -> tuple[Any, Any]:
+    """A tensor of integers and a Python integer, in either order, which becomes one of those."""
+    kind = (a if type(a) is Node else b).dtype.dtype
+    return tuple(x if type(x) is Node else np.asarray(x % 2**64, np.uint64).astype(kind).item() for x in (a, b))  # type: ignore[return-value]
 
 
 def _both_bool(a: Any, b: Any) -> bool:
@@ -188,6 +196,8 @@ def power_(a: Any, b: Any) -> Node:
     if type(a) is Node and a.dtype.kind in "iu" and type(b) is int and b < 0:
         raise ValueError("integers to negative integer powers are not allowed")
     if type(a) is Node and a.dtype.kind == "b":
+        if type(b) is bool:
+            return elementwise.logical_or(a, not b)
         a, b = _numbers(a, b)
     if type(b) is Node and b.dtype.kind in "biu":
         if type(a) is float:
@@ -289,8 +299,8 @@ def operator(name: str, f: Callable[[Any, Any], Node], reflected: bool, level: i
         try:
             return f(b, a) if reflected else f(a, b)
         except OverflowError:  # of a Python integer, which wraps
-            kind = (a if type(a) is Node else b).dtype
-            return computed(a, np.asarray(other % 2**64, np.uint64).astype(kind.dtype).item())
+            a, b = _wrapped(a, b)
+            return computed(*((a, b) if type(a) is Node else (b, a)))
         except MISTAKES as error:
             raise as_pytorchs(explained(error, name, a, b)) from None
 
@@ -381,6 +391,7 @@ def _fmod(a: Any, b: Any) -> Node:
     quotient = elementwise.divide(*[_to_float(x) for x in (a, b)])
     if not quotient.dtype.inexact:
         return elementwise.remainder(a, b)
+    a, b = (cast(x, INT64) if type(x) is Node and x.dtype.kind == "b" else x for x in _numbers(a, b))
     both = [x for x in (a, b) if type(x) is Node]
     kind = both[0].dtype if len(both) == 1 else promoted(both[0].dtype, both[1].dtype)
     if not kind.inexact:  # exact for every integer that fits
