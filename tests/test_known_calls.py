@@ -34,6 +34,7 @@ def loaded() -> Iterator[None]:
         if calls.kinds is not None:
             calls.credit, calls.kinds[0] = 64, 0
         calls.met.clear()
+        calls.known.clear()
     narrow = NARROW[:]
     NARROW.clear()  # of tests before: where there are types of 16 bits all is Python's
     yield
@@ -241,6 +242,34 @@ def test_views_are_views() -> None:
         (leaf.view(4) * leaf.t().reshape(4)).sum().backward()
         assert leaf.tolist() == [[0.0, 1.0], [2.0, 3.0]] and leaf.grad is not None
         assert leaf.grad.tolist() == [[0.0, 4.0], [2.0, 6.0]]
+
+
+def test_views_of_views_see_what_is_written() -> None:
+    """Of a view of a view native code takes the node only if each of them has seen the one below."""
+    base = torch.tensor(M)
+    base.view(4)
+    inner = base.view(1, 4)
+    outer = inner.view(2, 2)
+    for k in range(5):
+        assert (outer * 0.5).tolist() == [[0.5 + k, 1.0], [1.5, 2.0]]
+        assert outer.transpose(0, 1)[0, 0].item() == 1.0 + 2 * k
+        base[0, 0] += 2.0
+    for _ in range(3):
+        outer * 0.5
+    before = met()
+    assert (outer * 0.5).tolist()[0][0] == 5.5 and met() > before
+    inner[0, 1] = 4.0
+    assert (outer * 0.5).tolist() == [[5.5, 2.0], [1.5, 2.0]]
+
+
+def test_a_kind_is_learned_once() -> None:
+    """Also where it isn't met again: a view that has seen another node."""
+    base = torch.tensor(M)
+    views = [base.view(4) for _ in range(40)]
+    for view in views:
+        base[0, 0] += 1.0
+        view * 0.5
+    assert max([calls.kinds[0] for calls in CALLS if calls.kinds is not None]) <= 2
 
 
 def test_where_a_view_lies_is_no_part_of_a_kind() -> None:

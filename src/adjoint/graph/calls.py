@@ -36,7 +36,7 @@ MOST_MET = 1 << 10
 
 CALLS: list[Calls] = []
 ON_CALLS: list[Callable[[Calls], None]] = []  # what gives a function its native part, and lets that know of a kind
-ON_KIND: list[Callable[[Calls, Kind], None]] = []
+ON_KIND: list[Callable[[Calls, Kind, Any], None]] = []
 
 
 class Surface(NamedTuple):
@@ -112,7 +112,7 @@ class Calls:
     a call must run; None as long as there is no native code. Without `of_views` what it gives of a view may depend on how that
     lies in memory."""
 
-    __slots__ = ("again", "credit", "free", "kept", "kinds", "level", "looks", "met", "of_views", "surface")
+    __slots__ = ("again", "credit", "free", "kept", "kinds", "known", "level", "looks", "met", "of_views", "surface")
 
     def __init__(
         self, surface: Surface, free: bool = False, level: int = 1, looks: bool = False, of_views: bool = True
@@ -122,6 +122,7 @@ class Calls:
         self.credit = CREDIT
         self.kinds: Any = None  # native code's
         self.kept: list[Any] = []  # what it refers to
+        self.known: dict[int, Any] = {}  # the keys of the kinds, by where they are
         self.met: dict[Any, bool] = {}  # whether a kind may be learned
         CALLS.append(self)
         for prepare in ON_CALLS:
@@ -151,11 +152,13 @@ class Calls:
         made: Any = result
         arguments, nodes = found
         key = (mode.grad, _within(mode), default_dtype(), *[_key(x) for x in arguments])
+        if key in self.known.values():  # a view, say, that has seen another node
+            return result
         if self.met.get(key):
             kind = self.kind(arguments, nodes, given, made, mode, frame)
             self.met[key] = kind is not None
             if kind is not None:
-                ON_KIND[0](self, kind)
+                ON_KIND[0](self, kind, key)
         elif len(self.met) < MOST_MET:
             self.met.setdefault(key, True)
         return result

@@ -105,7 +105,7 @@ def _surface(surface: Surface) -> Any:
     return made
 
 
-def _add(calls: Calls, kind: Kind) -> None:
+def _add(calls: Calls, kind: Kind, key: Any) -> None:
     """Let native code know of a kind of calls; of many the one that was met least lately is forgotten."""
     nodes = [a for a in kind.arguments if a.how == "tensor"]
     arguments = [n for a in kind.arguments
@@ -122,6 +122,8 @@ def _add(calls: Calls, kind: Kind) -> None:
     made = (ctypes.c_int64 * len(numbers))(*numbers)
     calls.kept.append((made, kind, nodes, places, tables))
     count = min(calls.kinds[0], MOST_KINDS - 1)
+    calls.known.pop(calls.kinds[HEAD + count], None)
+    calls.known[ctypes.addressof(made)] = key
     calls.kinds[HEAD + count], calls.kinds[0] = ctypes.addressof(made), count + 1
     if len(calls.kept) > LAST:
         used = set(calls.kinds[HEAD : HEAD + count + 1])

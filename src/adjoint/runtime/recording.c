@@ -360,16 +360,21 @@ struct calls {
     word looks;                    /* whether it is asked that a user's code is there, and none of ours */
 };
 
-/* The node that an object names; null for what isn't simply a tensor, or a view of one that has seen its base's node. */
+/* The node that an object names; null for what isn't simply a tensor, or a view of one, maybe by other views, that has seen the node
+   of its base. */
 static inline object *node_of(const struct surface *s, object *x) {
-    object *class = field(x, s->python->kind);
-    if (class == s->tensor || class == s->also) return field(x, s->node);
-    if (class != s->view) return 0;
-    object *base = field(x, s->base), *memory = field(x, s->memory);
-    if (!base || !memory || field(memory, s->holder) != s->python->none) return 0;
-    object *below = field(base, s->python->kind);
-    below = below == s->tensor || below == s->also ? field(base, s->node) : 0;
-    return below && below == field(x, s->seen) ? field(x, s->cached) : 0;
+    const struct python *p = s->python;
+    object *class = field(x, p->kind), *cached = 0;
+    while (class == s->view && class) {
+        object *base = field(x, s->base), *memory = field(x, s->memory), *seen = field(x, s->seen);
+        if (!base || !memory || !seen || field(memory, s->holder) != p->none) return 0;
+        if (!cached) cached = field(x, s->cached);
+        class = field(base, p->kind);
+        if (seen != field(base, class == s->view ? s->cached : s->node)) return 0;
+        x = base;
+    }
+    if (class != s->tensor && class != s->also) return 0;
+    return cached ? cached : field(x, s->node);
 }
 
 static inline int same_number(const struct python *p, object *a, object *b) {

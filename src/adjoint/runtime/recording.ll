@@ -1,4 +1,4 @@
-; Made from recording.c by `make native`; its SHA-256 is c6ea8f5197a61158cbc858625448c3fcabf676707e863c3fe0fa609c316aed16
+; Made from recording.c by `make native`; its SHA-256 is 6f7e91e185649075cc85f5a1a0d71fa0b85bef19c65563fb210ee88354620210
 define ptr @$filled() #0 {
   %1 = alloca ptr, align 8
   store volatile ptr inttoptr (i64 6547123219833032162 to ptr), ptr %1, align 8
@@ -1394,7 +1394,7 @@ define internal fastcc i32 @$are_of(ptr %0, ptr %1, ptr %2, ptr %3) #0 {
   %5 = getelementptr inbounds i8, ptr %1, i64 96
   %6 = load i64, ptr %5, align 8
   %7 = icmp sgt i64 %6, 0
-  br i1 %7, label %8, label %228
+  br i1 %7, label %8, label %242
 
 8:
   %9 = load ptr, ptr %0, align 8
@@ -1402,303 +1402,321 @@ define internal fastcc i32 @$are_of(ptr %0, ptr %1, ptr %2, ptr %3) #0 {
   %11 = getelementptr inbounds i8, ptr %9, i64 296
   %12 = getelementptr inbounds i8, ptr %9, i64 248
   %13 = getelementptr inbounds i8, ptr %9, i64 40
-  %14 = getelementptr inbounds i8, ptr %0, i64 8
-  %15 = getelementptr inbounds i8, ptr %0, i64 16
-  %16 = getelementptr inbounds i8, ptr %0, i64 24
-  %17 = getelementptr inbounds i8, ptr %0, i64 40
-  %18 = getelementptr inbounds i8, ptr %0, i64 48
-  %19 = getelementptr inbounds i8, ptr %0, i64 56
-  %20 = getelementptr inbounds i8, ptr %0, i64 32
-  %21 = getelementptr inbounds i8, ptr %0, i64 64
-  %22 = getelementptr inbounds i8, ptr %9, i64 344
-  %23 = getelementptr inbounds i8, ptr %9, i64 328
-  %24 = getelementptr inbounds i8, ptr %9, i64 336
-  %25 = getelementptr inbounds i8, ptr %9, i64 224
-  %26 = getelementptr inbounds i8, ptr %9, i64 304
-  %27 = getelementptr inbounds i8, ptr %0, i64 336
-  %28 = getelementptr inbounds i8, ptr %9, i64 32
-  br label %29
+  %14 = getelementptr inbounds i8, ptr %0, i64 24
+  %15 = getelementptr inbounds i8, ptr %0, i64 40
+  %16 = getelementptr inbounds i8, ptr %0, i64 48
+  %17 = getelementptr inbounds i8, ptr %0, i64 64
+  %18 = getelementptr inbounds i8, ptr %0, i64 56
+  %19 = getelementptr inbounds i8, ptr %0, i64 72
+  %20 = getelementptr inbounds i8, ptr %0, i64 8
+  %21 = getelementptr inbounds i8, ptr %0, i64 16
+  %22 = getelementptr inbounds i8, ptr %0, i64 32
+  %23 = getelementptr inbounds i8, ptr %9, i64 344
+  %24 = getelementptr inbounds i8, ptr %9, i64 328
+  %25 = getelementptr inbounds i8, ptr %9, i64 336
+  %26 = getelementptr inbounds i8, ptr %9, i64 224
+  %27 = getelementptr inbounds i8, ptr %9, i64 304
+  %28 = getelementptr inbounds i8, ptr %0, i64 336
+  %29 = getelementptr inbounds i8, ptr %9, i64 32
+  br label %30
 
-29:
-  %30 = phi i64 [ 0, %8 ], [ %224, %223 ]
-  %31 = phi i64 [ 0, %8 ], [ %225, %223 ]
-  %32 = load ptr, ptr %10, align 8
-  %33 = mul nuw nsw i64 %31, 40
-  %34 = getelementptr inbounds i8, ptr %32, i64 %33
-  %35 = getelementptr inbounds ptr, ptr %2, i64 %31
-  %36 = load ptr, ptr %35, align 8
-  %37 = load i64, ptr %34, align 8
-  switch i64 %37, label %182 [
-    i64 0, label %38
-    i64 1, label %38
-    i64 2, label %145
-    i64 3, label %145
+30:
+  %31 = phi i64 [ 0, %8 ], [ %238, %237 ]
+  %32 = phi i64 [ 0, %8 ], [ %239, %237 ]
+  %33 = load ptr, ptr %10, align 8
+  %34 = mul nuw nsw i64 %32, 40
+  %35 = getelementptr inbounds i8, ptr %33, i64 %34
+  %36 = getelementptr inbounds ptr, ptr %2, i64 %32
+  %37 = load ptr, ptr %36, align 8
+  %38 = load i64, ptr %35, align 8
+  switch i64 %38, label %196 [
+    i64 0, label %39
+    i64 1, label %39
+    i64 2, label %159
+    i64 3, label %159
   ]
 
-38:
-  %39 = load ptr, ptr %0, align 8
-  %40 = getelementptr inbounds i8, ptr %39, i64 296
-  %41 = load i64, ptr %40, align 8
-  %42 = getelementptr inbounds i8, ptr %36, i64 %41
-  %43 = load ptr, ptr %42, align 8
-  %44 = load ptr, ptr %14, align 8
-  %45 = icmp eq ptr %43, %44
-  br i1 %45, label %85, label %46
+39:
+  %40 = load ptr, ptr %0, align 8
+  %41 = getelementptr inbounds i8, ptr %40, i64 296
+  %42 = load i64, ptr %41, align 8
+  %43 = getelementptr inbounds i8, ptr %37, i64 %42
+  %44 = load ptr, ptr %43, align 8
+  %45 = load ptr, ptr %14, align 8
+  %46 = getelementptr inbounds i8, ptr %40, i64 224
+  br label %47
 
-46:
-  %47 = load ptr, ptr %15, align 8
-  %48 = icmp eq ptr %43, %47
-  br i1 %48, label %85, label %49
+47:
+  %48 = phi ptr [ null, %39 ], [ %82, %81 ]
+  %49 = phi ptr [ %44, %39 ], [ %84, %81 ]
+  %50 = phi ptr [ %37, %39 ], [ %57, %81 ]
+  %51 = icmp eq ptr %49, %45
+  %52 = icmp ne ptr %49, null
+  %53 = and i1 %52, %51
+  br i1 %53, label %54, label %92
 
-49:
-  %50 = load ptr, ptr %16, align 8
-  %51 = icmp eq ptr %43, %50
-  br i1 %51, label %52, label %228
-
-52:
-  %53 = load i64, ptr %17, align 8
-  %54 = getelementptr inbounds i8, ptr %36, i64 %53
-  %55 = load ptr, ptr %54, align 8
-  %56 = load i64, ptr %18, align 8
-  %57 = getelementptr inbounds i8, ptr %36, i64 %56
-  %58 = load ptr, ptr %57, align 8
-  %59 = icmp ne ptr %55, null
-  %60 = icmp ne ptr %58, null
-  %61 = select i1 %59, i1 %60, i1 false
-  br i1 %61, label %62, label %228
-
-62:
-  %63 = load i64, ptr %19, align 8
-  %64 = getelementptr inbounds i8, ptr %58, i64 %63
-  %65 = load ptr, ptr %64, align 8
-  %66 = getelementptr inbounds i8, ptr %39, i64 224
-  %67 = load ptr, ptr %66, align 8
-  %68 = icmp eq ptr %65, %67
-  br i1 %68, label %69, label %228
+54:
+  %55 = load i64, ptr %15, align 8
+  %56 = getelementptr inbounds i8, ptr %50, i64 %55
+  %57 = load ptr, ptr %56, align 8
+  %58 = load i64, ptr %16, align 8
+  %59 = getelementptr inbounds i8, ptr %50, i64 %58
+  %60 = load ptr, ptr %59, align 8
+  %61 = load i64, ptr %17, align 8
+  %62 = getelementptr inbounds i8, ptr %50, i64 %61
+  %63 = load ptr, ptr %62, align 8
+  %64 = icmp ne ptr %57, null
+  %65 = icmp ne ptr %60, null
+  %66 = select i1 %64, i1 %65, i1 false
+  %67 = icmp ne ptr %63, null
+  %68 = select i1 %66, i1 %67, i1 false
+  br i1 %68, label %69, label %242
 
 69:
-  %70 = getelementptr inbounds i8, ptr %55, i64 %41
-  %71 = load ptr, ptr %70, align 8
-  %72 = icmp eq ptr %71, %44
-  %73 = icmp eq ptr %71, %47
-  %74 = or i1 %72, %73
-  br i1 %74, label %75, label %228
+  %70 = load i64, ptr %18, align 8
+  %71 = getelementptr inbounds i8, ptr %60, i64 %70
+  %72 = load ptr, ptr %71, align 8
+  %73 = load ptr, ptr %46, align 8
+  %74 = icmp eq ptr %72, %73
+  br i1 %74, label %75, label %242
 
 75:
-  %76 = load i64, ptr %20, align 8
-  %77 = getelementptr inbounds i8, ptr %55, i64 %76
-  %78 = load ptr, ptr %77, align 8
-  %79 = icmp eq ptr %78, null
-  br i1 %79, label %228, label %80
+  %76 = icmp eq ptr %48, null
+  br i1 %76, label %77, label %81
 
-80:
-  %81 = load i64, ptr %21, align 8
-  %82 = getelementptr inbounds i8, ptr %36, i64 %81
-  %83 = load ptr, ptr %82, align 8
-  %84 = icmp eq ptr %78, %83
-  br i1 %84, label %85, label %228
+77:
+  %78 = load i64, ptr %19, align 8
+  %79 = getelementptr inbounds i8, ptr %50, i64 %78
+  %80 = load ptr, ptr %79, align 8
+  br label %81
 
-85:
-  %86 = phi i64 [ 32, %38 ], [ 32, %46 ], [ 72, %80 ]
+81:
+  %82 = phi ptr [ %48, %75 ], [ %80, %77 ]
+  %83 = getelementptr inbounds i8, ptr %57, i64 %42
+  %84 = load ptr, ptr %83, align 8
+  %85 = icmp eq ptr %84, %45
+  %86 = select i1 %85, i64 72, i64 32
   %87 = getelementptr inbounds i8, ptr %0, i64 %86
   %88 = load i64, ptr %87, align 8
-  %89 = getelementptr inbounds i8, ptr %36, i64 %88
+  %89 = getelementptr inbounds i8, ptr %57, i64 %88
   %90 = load ptr, ptr %89, align 8
-  %91 = icmp eq ptr %90, null
-  br i1 %91, label %228, label %92
+  %91 = icmp eq ptr %63, %90
+  br i1 %91, label %47, label %242
 
 92:
-  %93 = icmp eq i64 %37, 1
-  br i1 %93, label %94, label %100
+  %93 = load ptr, ptr %20, align 8
+  %94 = icmp eq ptr %49, %93
+  br i1 %94, label %98, label %95
 
-94:
-  %95 = getelementptr inbounds i8, ptr %34, i64 32
-  %96 = load i64, ptr %95, align 8
-  %97 = getelementptr inbounds ptr, ptr %3, i64 %96
-  %98 = load ptr, ptr %97, align 8
-  %99 = icmp eq ptr %98, %90
-  br i1 %99, label %223, label %228
+95:
+  %96 = load ptr, ptr %21, align 8
+  %97 = icmp eq ptr %49, %96
+  br i1 %97, label %98, label %242
+
+98:
+  %99 = icmp eq ptr %48, null
+  br i1 %99, label %100, label %105
 
 100:
   %101 = load i64, ptr %22, align 8
-  %102 = getelementptr inbounds i8, ptr %90, i64 %101
+  %102 = getelementptr inbounds i8, ptr %50, i64 %101
   %103 = load ptr, ptr %102, align 8
-  %104 = load i64, ptr %23, align 8
-  %105 = getelementptr inbounds i8, ptr %90, i64 %104
-  %106 = load ptr, ptr %105, align 8
-  %107 = getelementptr inbounds i8, ptr %34, i64 8
-  %108 = load ptr, ptr %107, align 8
-  %109 = icmp eq ptr %106, %108
-  br i1 %109, label %110, label %228
+  %104 = icmp eq ptr %103, null
+  br i1 %104, label %242, label %105
 
-110:
-  %111 = load i64, ptr %24, align 8
-  %112 = getelementptr inbounds i8, ptr %90, i64 %111
-  %113 = load ptr, ptr %112, align 8
-  %114 = getelementptr inbounds i8, ptr %34, i64 16
-  %115 = load ptr, ptr %114, align 8
-  %116 = icmp ne ptr %113, %115
-  %117 = icmp eq ptr %103, null
-  %118 = select i1 %116, i1 true, i1 %117
-  br i1 %118, label %228, label %119
+105:
+  %106 = phi ptr [ %103, %100 ], [ %48, %98 ]
+  %107 = icmp eq i64 %38, 1
+  br i1 %107, label %108, label %114
 
-119:
-  %120 = load ptr, ptr %25, align 8
-  %121 = icmp eq ptr %103, %120
-  %122 = zext i1 %121 to i64
-  %123 = getelementptr inbounds i8, ptr %34, i64 24
-  %124 = load i64, ptr %123, align 8
-  %125 = icmp eq i64 %124, %122
-  br i1 %125, label %126, label %228
+108:
+  %109 = getelementptr inbounds i8, ptr %35, i64 32
+  %110 = load i64, ptr %109, align 8
+  %111 = getelementptr inbounds ptr, ptr %3, i64 %110
+  %112 = load ptr, ptr %111, align 8
+  %113 = icmp eq ptr %112, %106
+  br i1 %113, label %237, label %242
 
-126:
-  %127 = load i64, ptr %26, align 8
-  %128 = getelementptr inbounds i8, ptr %90, i64 %127
+114:
+  %115 = load i64, ptr %23, align 8
+  %116 = getelementptr inbounds i8, ptr %106, i64 %115
+  %117 = load ptr, ptr %116, align 8
+  %118 = load i64, ptr %24, align 8
+  %119 = getelementptr inbounds i8, ptr %106, i64 %118
+  %120 = load ptr, ptr %119, align 8
+  %121 = getelementptr inbounds i8, ptr %35, i64 8
+  %122 = load ptr, ptr %121, align 8
+  %123 = icmp eq ptr %120, %122
+  br i1 %123, label %124, label %242
+
+124:
+  %125 = load i64, ptr %25, align 8
+  %126 = getelementptr inbounds i8, ptr %106, i64 %125
+  %127 = load ptr, ptr %126, align 8
+  %128 = getelementptr inbounds i8, ptr %35, i64 16
   %129 = load ptr, ptr %128, align 8
-  %130 = load ptr, ptr %27, align 8
-  %131 = icmp eq ptr %129, %130
-  br i1 %131, label %228, label %132
+  %130 = icmp ne ptr %127, %129
+  %131 = icmp eq ptr %117, null
+  %132 = select i1 %130, i1 true, i1 %131
+  br i1 %132, label %242, label %133
 
-132:
-  %133 = icmp sgt i64 %30, 0
-  br i1 %133, label %137, label %142
+133:
+  %134 = load ptr, ptr %26, align 8
+  %135 = icmp eq ptr %117, %134
+  %136 = zext i1 %135 to i64
+  %137 = getelementptr inbounds i8, ptr %35, i64 24
+  %138 = load i64, ptr %137, align 8
+  %139 = icmp eq i64 %138, %136
+  br i1 %139, label %140, label %242
 
-134:
-  %135 = add nuw nsw i64 %138, 1
-  %136 = icmp eq i64 %135, %30
-  br i1 %136, label %142, label %137
+140:
+  %141 = load i64, ptr %27, align 8
+  %142 = getelementptr inbounds i8, ptr %106, i64 %141
+  %143 = load ptr, ptr %142, align 8
+  %144 = load ptr, ptr %28, align 8
+  %145 = icmp eq ptr %143, %144
+  br i1 %145, label %242, label %146
 
-137:
-  %138 = phi i64 [ %135, %134 ], [ 0, %132 ]
-  %139 = getelementptr inbounds ptr, ptr %3, i64 %138
-  %140 = load ptr, ptr %139, align 8
-  %141 = icmp eq ptr %140, %90
-  br i1 %141, label %228, label %134
+146:
+  %147 = icmp sgt i64 %31, 0
+  br i1 %147, label %151, label %156
 
-142:
-  %143 = add nsw i64 %30, 1
-  %144 = getelementptr inbounds ptr, ptr %3, i64 %30
-  store ptr %90, ptr %144, align 8
-  br label %223
-
-145:
-  %146 = load i64, ptr %11, align 8
-  %147 = getelementptr inbounds i8, ptr %36, i64 %146
-  %148 = load ptr, ptr %147, align 8
-  %149 = load ptr, ptr %12, align 8
-  %150 = icmp eq ptr %148, %149
-  br i1 %150, label %151, label %228
+148:
+  %149 = add nuw nsw i64 %152, 1
+  %150 = icmp eq i64 %149, %31
+  br i1 %150, label %156, label %151
 
 151:
-  %152 = icmp eq i64 %37, 2
-  br i1 %152, label %153, label %169
+  %152 = phi i64 [ %149, %148 ], [ 0, %146 ]
+  %153 = getelementptr inbounds ptr, ptr %3, i64 %152
+  %154 = load ptr, ptr %153, align 8
+  %155 = icmp eq ptr %154, %106
+  br i1 %155, label %242, label %148
 
-153:
-  %154 = getelementptr inbounds i8, ptr %34, i64 8
-  %155 = load ptr, ptr %154, align 8
-  %156 = load ptr, ptr %13, align 8
-  %157 = call double %156(ptr %36)
-  %158 = load ptr, ptr %13, align 8
-  %159 = call double %158(ptr %155)
-  %160 = fcmp oeq double %157, %159
-  br i1 %160, label %161, label %228
+156:
+  %157 = add nsw i64 %31, 1
+  %158 = getelementptr inbounds ptr, ptr %3, i64 %31
+  store ptr %106, ptr %158, align 8
+  br label %237
 
-161:
-  %162 = fcmp une double %157, 0.000000e+00
-  br i1 %162, label %169, label %163
+159:
+  %160 = load i64, ptr %11, align 8
+  %161 = getelementptr inbounds i8, ptr %37, i64 %160
+  %162 = load ptr, ptr %161, align 8
+  %163 = load ptr, ptr %12, align 8
+  %164 = icmp eq ptr %162, %163
+  br i1 %164, label %165, label %242
 
-163:
-  %164 = fdiv double 1.000000e+00, %157
-  %165 = fcmp ogt double %164, 0.000000e+00
-  %166 = fdiv double 1.000000e+00, %159
-  %167 = fcmp ogt double %166, 0.000000e+00
-  %168 = xor i1 %165, %167
-  br i1 %168, label %228, label %169
+165:
+  %166 = icmp eq i64 %38, 2
+  br i1 %166, label %167, label %183
 
-169:
+167:
+  %168 = getelementptr inbounds i8, ptr %35, i64 8
+  %169 = load ptr, ptr %168, align 8
   %170 = load ptr, ptr %13, align 8
-  %171 = call double %170(ptr %36)
-  %172 = load i64, ptr %34, align 8
-  %173 = icmp eq i64 %172, 3
-  br i1 %173, label %174, label %223
+  %171 = call double %170(ptr %37)
+  %172 = load ptr, ptr %13, align 8
+  %173 = call double %172(ptr %169)
+  %174 = fcmp oeq double %171, %173
+  br i1 %174, label %175, label %242
 
-174:
-  %175 = fcmp oeq double %171, 0.000000e+00
-  %176 = fcmp oeq double %171, 1.000000e+00
-  %177 = or i1 %175, %176
-  %178 = fcmp oeq double %171, -1.000000e+00
-  %179 = or i1 %178, %177
-  %180 = fcmp oeq double %171, 2.000000e+00
-  %181 = or i1 %180, %179
-  br i1 %181, label %228, label %223
+175:
+  %176 = fcmp une double %171, 0.000000e+00
+  br i1 %176, label %183, label %177
 
-182:
-  %183 = getelementptr inbounds i8, ptr %34, i64 8
-  %184 = load ptr, ptr %183, align 8
-  %185 = icmp eq ptr %36, %184
-  br i1 %185, label %223, label %186
+177:
+  %178 = fdiv double 1.000000e+00, %171
+  %179 = fcmp ogt double %178, 0.000000e+00
+  %180 = fdiv double 1.000000e+00, %173
+  %181 = fcmp ogt double %180, 0.000000e+00
+  %182 = xor i1 %179, %181
+  br i1 %182, label %242, label %183
 
-186:
-  %187 = load i64, ptr %11, align 8
-  %188 = getelementptr inbounds i8, ptr %36, i64 %187
-  %189 = load ptr, ptr %188, align 8
-  %190 = getelementptr inbounds i8, ptr %184, i64 %187
-  %191 = load ptr, ptr %190, align 8
-  %192 = icmp eq ptr %189, %191
-  br i1 %192, label %193, label %228
+183:
+  %184 = load ptr, ptr %13, align 8
+  %185 = call double %184(ptr %37)
+  %186 = load i64, ptr %35, align 8
+  %187 = icmp eq i64 %186, 3
+  br i1 %187, label %188, label %237
 
-193:
-  %194 = icmp eq i64 %37, 4
-  br i1 %194, label %195, label %219
+188:
+  %189 = fcmp oeq double %185, 0.000000e+00
+  %190 = fcmp oeq double %185, 1.000000e+00
+  %191 = or i1 %189, %190
+  %192 = fcmp oeq double %185, -1.000000e+00
+  %193 = or i1 %192, %191
+  %194 = fcmp oeq double %185, 2.000000e+00
+  %195 = or i1 %194, %193
+  br i1 %195, label %242, label %237
 
-195:
-  %196 = getelementptr inbounds i8, ptr %36, i64 16
-  %197 = load i64, ptr %196, align 8
-  %198 = getelementptr inbounds i8, ptr %184, i64 16
-  %199 = load i64, ptr %198, align 8
-  %200 = icmp eq i64 %197, %199
-  br i1 %200, label %201, label %228
+196:
+  %197 = getelementptr inbounds i8, ptr %35, i64 8
+  %198 = load ptr, ptr %197, align 8
+  %199 = icmp eq ptr %37, %198
+  br i1 %199, label %237, label %200
 
-201:
-  %202 = icmp sgt i64 %197, 0
-  br i1 %202, label %206, label %219
+200:
+  %201 = load i64, ptr %11, align 8
+  %202 = getelementptr inbounds i8, ptr %37, i64 %201
+  %203 = load ptr, ptr %202, align 8
+  %204 = getelementptr inbounds i8, ptr %198, i64 %201
+  %205 = load ptr, ptr %204, align 8
+  %206 = icmp eq ptr %203, %205
+  br i1 %206, label %207, label %242
 
-203:
-  %204 = add nuw nsw i64 %207, 1
-  %205 = icmp eq i64 %204, %197
-  br i1 %205, label %219, label %206
+207:
+  %208 = icmp eq i64 %38, 4
+  br i1 %208, label %209, label %233
 
-206:
-  %207 = phi i64 [ %204, %203 ], [ 0, %201 ]
-  %208 = shl nsw i64 %207, 3
-  %209 = add nuw nsw i64 %208, 24
-  %210 = getelementptr inbounds i8, ptr %36, i64 %209
-  %211 = load ptr, ptr %210, align 8
-  %212 = getelementptr inbounds i8, ptr %211, i64 %187
-  %213 = load ptr, ptr %212, align 8
-  %214 = getelementptr inbounds i8, ptr %184, i64 %209
-  %215 = load ptr, ptr %214, align 8
-  %216 = getelementptr inbounds i8, ptr %215, i64 %187
-  %217 = load ptr, ptr %216, align 8
-  %218 = icmp eq ptr %213, %217
-  br i1 %218, label %203, label %228
+209:
+  %210 = getelementptr inbounds i8, ptr %37, i64 16
+  %211 = load i64, ptr %210, align 8
+  %212 = getelementptr inbounds i8, ptr %198, i64 16
+  %213 = load i64, ptr %212, align 8
+  %214 = icmp eq i64 %211, %213
+  br i1 %214, label %215, label %242
 
-219:
-  %220 = load ptr, ptr %28, align 8
-  %221 = call i32 %220(ptr %36, ptr %184, i32 2)
-  %222 = icmp sgt i32 %221, 0
-  br i1 %222, label %223, label %228
+215:
+  %216 = icmp sgt i64 %211, 0
+  br i1 %216, label %220, label %233
 
-223:
-  %224 = phi i64 [ %30, %94 ], [ %143, %142 ], [ %30, %174 ], [ %30, %182 ], [ %30, %169 ], [ %30, %219 ]
-  %225 = add nuw nsw i64 %31, 1
-  %226 = load i64, ptr %5, align 8
-  %227 = icmp slt i64 %225, %226
-  br i1 %227, label %29, label %228
+217:
+  %218 = add nuw nsw i64 %221, 1
+  %219 = icmp eq i64 %218, %211
+  br i1 %219, label %233, label %220
 
-228:
-  %229 = phi i32 [ 0, %137 ], [ 1, %4 ], [ 0, %206 ], [ 0, %62 ], [ 0, %52 ], [ 0, %49 ], [ 0, %75 ], [ 0, %94 ], [ 0, %195 ], [ 0, %119 ], [ 0, %126 ], [ 0, %110 ], [ 0, %69 ], [ 0, %100 ], [ 0, %85 ], [ 0, %153 ], [ 0, %174 ], [ 1, %223 ], [ 0, %186 ], [ 0, %145 ], [ 0, %163 ], [ %221, %219 ], [ 0, %80 ]
-  ret i32 %229
+220:
+  %221 = phi i64 [ %218, %217 ], [ 0, %215 ]
+  %222 = shl nsw i64 %221, 3
+  %223 = add nuw nsw i64 %222, 24
+  %224 = getelementptr inbounds i8, ptr %37, i64 %223
+  %225 = load ptr, ptr %224, align 8
+  %226 = getelementptr inbounds i8, ptr %225, i64 %201
+  %227 = load ptr, ptr %226, align 8
+  %228 = getelementptr inbounds i8, ptr %198, i64 %223
+  %229 = load ptr, ptr %228, align 8
+  %230 = getelementptr inbounds i8, ptr %229, i64 %201
+  %231 = load ptr, ptr %230, align 8
+  %232 = icmp eq ptr %227, %231
+  br i1 %232, label %217, label %242
+
+233:
+  %234 = load ptr, ptr %29, align 8
+  %235 = call i32 %234(ptr %37, ptr %198, i32 2)
+  %236 = icmp sgt i32 %235, 0
+  br i1 %236, label %237, label %242
+
+237:
+  %238 = phi i64 [ %31, %108 ], [ %157, %156 ], [ %31, %188 ], [ %31, %196 ], [ %31, %183 ], [ %31, %233 ]
+  %239 = add nuw nsw i64 %32, 1
+  %240 = load i64, ptr %5, align 8
+  %241 = icmp slt i64 %239, %240
+  br i1 %241, label %30, label %242
+
+242:
+  %243 = phi i32 [ 0, %151 ], [ 0, %54 ], [ 0, %220 ], [ 1, %4 ], [ 0, %81 ], [ 0, %69 ], [ 0, %209 ], [ 0, %133 ], [ 0, %140 ], [ 0, %124 ], [ 0, %114 ], [ 0, %100 ], [ 0, %167 ], [ 0, %188 ], [ 1, %237 ], [ 0, %200 ], [ 0, %159 ], [ 0, %177 ], [ %235, %233 ], [ 0, %95 ], [ 0, %108 ]
+  ret i32 %243
 }
 define internal fastcc ptr @$recorded(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4) #0 {
   %6 = alloca [8 x i64], align 16
