@@ -30,6 +30,7 @@ def loaded() -> Iterator[None]:
     if llvm.binding() is None or recording._python() is None:
         pytest.skip("native code can't look at objects here")
     assert recording._code(True)
+    calling.load(recording.ctypes.addressof(recording._python()), True)
     for calls in CALLS:
         if calls.kinds is not None:
             calls.credit, calls.kinds[0] = 64, 0

@@ -12,7 +12,6 @@ from adjoint.plan.recognised import Recognizer, recognizer
 
 LIMIT = 1 << 28  # bytes of plans, with their programs and what these own
 OFTEN = 32  # times
-FOR_LONG = 2048  # times: from then on LLVM is loaded to find a graph faster
 MOST_ALIKE = 3  # graphs with roots of one kind that are recognised
 
 
@@ -81,7 +80,7 @@ class PlanCache:
                     if self.get(key) is not graph:  # it counts as met by its key, now and then
                         graph.recognizer = None
                     elif native:
-                        recognizer.improve(graph.met >= FOR_LONG)
+                        recognizer.improve(graph.met)
                 return graph
         return None
 

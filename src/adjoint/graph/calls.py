@@ -21,7 +21,7 @@ from adjoint.unknown import Unknown
 
 __all__ = ["CALLS", "HOW", "WHERE", "Argument", "Calls", "Kind", "Made", "Surface"]
 
-# What an argument is, and where a node is recorded, in the order in which `recording.c` numbers them.
+# What an argument is, and where a node is recorded, in the order in which `calling.c` numbers them.
 OF_VIEW = ("_apply", "_write", "_lay", "_tracked_write", "_alone")
 HOW = ("tensor", "again", "float", "free float", "tuple", "value")
 WHERE = ("nowhere", "given", "scoped", "users", "located")
@@ -89,7 +89,7 @@ class Made(NamedTuple):
 
 class Kind(NamedTuple):
     """A kind of calls. `within` is how the mode says where nodes are recorded, `looks` whether the user's line is looked for, as
-    `recording.c` numbers that, `names` those of the scopes that the function opens, and `weight` that of a result that waits.
+    `calling.c` numbers that, `names` those of the scopes that the function opens, and `weight` that of a result that waits.
     Where the result is a view, `base` is the class of its base, the first argument, and `view` what it has under `OF_VIEW`."""
 
     dtype: DType
@@ -280,7 +280,7 @@ class Sites:
         return where
 
     def opened(self, scope: Scope) -> bool:
-        """Whether a scope is the one that the call opened, and is as `recording.c` makes it; then it is noted."""
+        """Whether a scope is the one that the call opened, and is as `calling.c` makes it; then it is noted."""
         outer, site = scope, self.mode.site
         around = site if type(site) is Scope else None
         if scope.parent is not around and scope.parent is not None:
@@ -305,7 +305,7 @@ def _key(x: Argument) -> Any:
 
 
 def _within(mode: Mode) -> int:
-    """How a mode says where nodes are recorded, as `recording.c` numbers it."""
+    """How a mode says where nodes are recorded, as `calling.c` numbers it."""
     site = mode.site
     if site is None or type(site) is CodeType:
         return 0 if site is None else 1

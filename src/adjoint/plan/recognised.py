@@ -69,12 +69,14 @@ class Recognizer:
         self.parts = [(e.op.key, e.op.key(e.attributes)) for e in expected if e.given]
         self.credit = CREDIT
 
-    def improve(self, compiling: bool = False) -> bool:
-        """Be native code, if there is some by now, or with `compiling` if there can be."""
+    def improve(self, met: int = 0) -> bool:
+        """Be native code, if there is some by now, or can be for a graph that was met so often; and let calls be that, too."""
+        recording = _recording()
         if self.kept is None:
-            found = _recording().matcher(self.expected, self.roots, compiling)
+            found = recording.matcher(self.expected, self.roots, met >= recording.FOR_LONG)
             if found is not None:
                 self.match, self.counts, self.kept = found
+        recording.improve_calls(met)
         return self.kept is not None
 
     def note(self, counts: list[int] | None) -> None:

@@ -1,21 +1,23 @@
-"""Native code for calls that record what an earlier call of their kind did (see `graph.calls`): what `recording.c` reads of an
+"""Native code for calls that record what an earlier call of their kind did (see `graph.calls`): what `calling.c` reads of an
 interface, of its functions, and of the kinds that are known, in memory that stays where it is."""
 
 from __future__ import annotations
 
 import ctypes
+import functools
 import sys
+from pathlib import Path
 from types import CodeType
 from typing import Any
 
 from adjoint import dtypes
 from adjoint.graph import CALLS, MODE, NARROW, Calls, Located, Mode, Scope, Surface
 from adjoint.graph.calls import HOW, MOST_KINDS, OF_VIEW, ON_CALLS, ON_KIND, WHERE, Kind
-from adjoint.runtime import entries
+from adjoint.runtime import code, entries
 from adjoint.runtime.memory import LAYOUT
 from adjoint.tracing import ACTIVE
 
-__all__ = ["install"]
+__all__ = ["load"]
 
 LAST = 64  # kinds from which on those that were replaced long ago are forgotten
 HEAD = 3  # numbers before those of kinds
@@ -23,17 +25,32 @@ NEW_VIEW = ("_changed", "_of_leaf", "_at", "_turns")  # what a new view has alwa
 SCOPE = ("name", "site", "offset", "parent", "user")
 FILE = "co_filename"
 _native: list[int] = []  # where Python's functions are described, and the code
+_loaded: list[code.Code] = []
 _surfaces: dict[int, Any] = {}  # interfaces, by their addresses, as native code reads them
 
 
-def install(python: int, again: int) -> None:
-    """Let native code know of calls from now on."""
+_looked = [False]  # whether it isn't in the cache
+
+
+@functools.cache
+def _source() -> code.Source:
+    return code.Source(Path(__file__).with_suffix(".ll").read_text("utf-8"), frozenset(), ("again",))
+
+
+def load(python: int, compiling: bool) -> None:
+    """Let native code know of calls from now on, if it is in the cache, or `compiling`. `python` is what it is told of Python."""
+    if _native or (_looked[0] and not compiling):
+        return
+    _looked[0] = True
     if _places(Scope, SCOPE) is None or _places(Mode, ("grad", "site", "offset")) is None:
         return
-    _native[:] = [python, again]
-    ON_CALLS[:], ON_KIND[:] = [prepare], [_add]
-    for calls in CALLS:
-        prepare(calls)
+    _loaded[:] = code.load([_source()]) if compiling else code.find(_source())
+    if _loaded:
+        _native[:] = [python, _loaded[0].addresses["again"]]
+        ON_CALLS[:], ON_KIND[:] = [prepare], [_add]
+        for calls in CALLS:
+            prepare(calls)
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(_loaded[0]))  # for as long as there are functions
 
 
 def prepare(calls: Calls) -> None:

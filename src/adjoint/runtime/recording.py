@@ -22,7 +22,7 @@ from adjoint.runtime.memory import LAYOUT
 if TYPE_CHECKING:
     from adjoint.plan.recognised import Expected
 
-__all__ = ["ASKED", "is_there", "matcher"]
+__all__ = ["ASKED", "FOR_LONG", "improve_calls", "is_there", "matcher"]
 
 # What is asked of a node's attributes, in the order in which `recording.c` numbers it (see `Expected`).
 ASKED = ("any", "none", "some", "same", "literal", "free")
@@ -36,6 +36,8 @@ FUNCTIONS = ("PyList_New", "PyList_SetItem", "PyTuple_New", "PyTuple_SetItem", "
 CALLED_AT = 56  # where a class's class says at which place its classes have what is called
 OPEN = 0x5ADC0DE15ADC0DE2  # the number in `recording.c` that becomes an address
 ZERO = 0  # the number of a node without a place
+FOR_CALLS = 512  # times that a graph is met: from then on calls are compiled, if LLVM is loaded
+FOR_LONG = 2048  # from then on it is loaded
 WIDTH = 11  # numbers that say what a node is
 
 
@@ -94,9 +96,7 @@ def _made(*arguments: Any, **keywords: Any) -> Node:
 @functools.cache
 def _source() -> code.Source:
     text = Path(__file__).with_suffix(".ll").read_text("utf-8")
-    return code.Source(
-        text, frozenset(), ("match", "make", "below", "again", "filled"), (OPEN, ctypes.addressof(_python()))
-    )
+    return code.Source(text, frozenset(), ("match", "make", "below", "filled"), (OPEN, ctypes.addressof(_python())))
 
 
 _loaded: list[code.Code] = []
@@ -116,7 +116,7 @@ def _code(compiling: bool) -> list[code.Code]:
         _install(addresses["make"], addresses["filled"])
         for search in SEARCHES:
             _improve(search, addresses["below"])
-        calling.install(ctypes.addressof(_python()), addresses["again"])
+        calling.load(ctypes.addressof(_python()), False)
     return _loaded
 
 
@@ -152,6 +152,12 @@ def _is_right() -> bool:
     names = ("op", "inputs", "attributes", "type", "site", "offset", "tracked", "value", "number")
     found = [[getattr(x, name) for name in names] for x in made]
     return found == expected and {type(x) for x in made} == {Node}
+
+
+def improve_calls(met: int) -> None:
+    """Let calls be native code's, too, now that a graph was met so often: some hundred steps save what compiling that takes."""
+    if _loaded and met >= FOR_CALLS and (llvm.is_loaded() or met >= FOR_LONG):
+        calling.load(ctypes.addressof(_python()), True)
 
 
 def is_there() -> bool:
