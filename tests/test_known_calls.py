@@ -12,7 +12,7 @@ import pytest
 import adjoint as ad
 import adjoint.torch as torch
 from adjoint.graph import CALLS, NARROW, Calls, Node, Scope
-from adjoint.graph.calls import MOST_KINDS
+from adjoint.graph.calls import MOST_KINDS, unknown
 from adjoint.graph.node import Located, line_of
 from adjoint.primitives.core import LEAF
 from adjoint.runtime import calling, entries, llvm, recording
@@ -345,7 +345,9 @@ def test_what_waits_is_counted() -> None:
 def test_python_without_such_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entries, "made", lambda *_: None)
     calls = Calls(SURFACE)
-    assert calls.again is None
+    assert calls.again is unknown and calls.again() is None
+    x = ad.tensor(M)
+    assert calls.learn((x,), x, sys._getframe()) is x and calls.again is None
     CALLS.remove(calls)
 
 

@@ -19,7 +19,7 @@ from adjoint.graph.walk import topological
 from adjoint.tracing import active
 from adjoint.unknown import Unknown
 
-__all__ = ["CALLS", "HOW", "WHERE", "Argument", "Calls", "Kind", "Made", "Surface"]
+__all__ = ["CALLS", "HOW", "WHERE", "Argument", "Calls", "Kind", "Made", "Surface", "unknown"]
 
 # What an argument is, and where a node is recorded, in the order in which `calling.c` numbers them.
 OF_VIEW = ("_apply", "_write", "_lay", "_tracked_write", "_alone")
@@ -105,6 +105,10 @@ class Kind(NamedTuple):
     weight: int
 
 
+def unknown(*given: Any) -> None:
+    """In place of native code, for a function of which no call was met since there is some."""
+
+
 class Calls:
     """The calls of one function of tensors and numbers, which looks at no value and draws none. With `free`, ordinary floating
     numbers only become constants of what it records. `level` is how many frames above the one that calls `again` the user is, or
@@ -125,11 +129,13 @@ class Calls:
         self.known: dict[int, Any] = {}  # the keys of the kinds, by where they are
         self.met: dict[Any, bool] = {}  # whether a kind may be learned
         CALLS.append(self)
-        for prepare in ON_CALLS:
-            prepare(self)
+        if ON_CALLS:
+            self.again = unknown
 
     def learn(self, given: tuple[Any, ...], result: Any, frame: FrameType) -> Any:
         """The result of a call for a user's line; from the second of a kind on native code knows it."""
+        if self.again is unknown:
+            ON_CALLS[0](self)
         if self.again is None or NARROW or active() is not None or not self.may_know(given, result):
             return result
         if any([x is result for x in given]):  # and none that names the same node

@@ -12,7 +12,7 @@ from typing import Any
 
 from adjoint import dtypes
 from adjoint.graph import CALLS, MODE, NARROW, Calls, Located, Mode, Scope, Surface
-from adjoint.graph.calls import HOW, MOST_KINDS, OF_VIEW, ON_CALLS, ON_KIND, WHERE, Kind
+from adjoint.graph.calls import HOW, MOST_KINDS, OF_VIEW, ON_CALLS, ON_KIND, WHERE, Kind, unknown
 from adjoint.runtime import code, entries
 from adjoint.runtime.memory import LAYOUT
 from adjoint.tracing import ACTIVE
@@ -49,12 +49,13 @@ def load(python: int, compiling: bool) -> None:
         _native[:] = [python, _loaded[0].addresses["again"]]
         ON_CALLS[:], ON_KIND[:] = [prepare], [_add]
         for calls in CALLS:
-            prepare(calls)
+            calls.again = unknown
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(_loaded[0]))  # for as long as there are functions
 
 
 def prepare(calls: Calls) -> None:
-    """Give a function its native part."""
+    """Give a function its native part, if there can be one."""
+    calls.again = None
     surface = None
     if _native:
         key = id(calls.surface)
