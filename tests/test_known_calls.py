@@ -12,7 +12,7 @@ import pytest
 import adjoint as ad
 import adjoint.torch as torch
 from adjoint.graph import CALLS, NARROW, Calls, Node, Scope
-from adjoint.graph.calls import MOST_KINDS
+from adjoint.graph.calls import MOST_KINDS, unknown
 from adjoint.graph.node import Located, line_of
 from adjoint.primitives.core import LEAF
 from adjoint.runtime import calling, entries, llvm, recording
@@ -30,10 +30,12 @@ def loaded() -> Iterator[None]:
     if llvm.binding() is None or recording._python() is None:
         pytest.skip("native code can't look at objects here")
     assert recording._code(True)
+    calling.load(recording.ctypes.addressof(recording._python()), True)
     for calls in CALLS:
         if calls.kinds is not None:
             calls.credit, calls.kinds[0] = 64, 0
         calls.met.clear()
+        calls.known.clear()
     narrow = NARROW[:]
     NARROW.clear()  # of tests before: where there are types of 16 bits all is Python's
     yield
@@ -46,6 +48,11 @@ def core() -> tuple[Any, ...]:
 
 def torchs() -> tuple[Any, ...]:
     return torch.tensor(M, requires_grad=True), torch.tensor(N), torch.tensor([1, 2]), torch.tensor(3.0)
+
+
+def added(x: Any, y: Any) -> Any:
+    x += y
+    return x
 
 
 OPERATORS: list[Callable[..., Any]] = [
@@ -62,6 +69,11 @@ FUNCTIONS: list[Callable[..., Any]] = [
     lambda x, y, i, s: F.softmax(x, 1), lambda x, y, i, s: F.softmax(x, dim=1), lambda x, y, i, s: F.layer_norm(x, (2,)),
     lambda x, y, i, s: F.smooth_l1_loss(x, y), lambda x, y, i, s: F.smooth_l1_loss(x, y, beta=0.5), lambda x, y, i, s: i.sum(),
     lambda x, y, i, s: x.unsqueeze(0) * 2.0, lambda x, y, i, s: y.T @ x.T, lambda x, y, i, s: x.tanh().sum(),
+    lambda x, y, i, s: x.data, lambda x, y, i, s: x.unsqueeze(1), lambda x, y, i, s: y.view(4),
+    lambda x, y, i, s: x.view(-1).view(1, 4), lambda x, y, i, s: y.reshape(4, 1), lambda x, y, i, s: x.detach(),
+    lambda x, y, i, s: x.transpose(0, 1).unsqueeze(-1), lambda x, y, i, s: (x * 1.5).add_(y),
+    lambda x, y, i, s: added(x * 1.5, y),
+    lambda x, y, i, s: x.t().flatten(), lambda x, y, i, s: x.permute(1, 0),
 ]  # fmt: skip
 
 
@@ -215,6 +227,71 @@ def test_a_view_that_has_not_seen_its_base_is_pythons() -> None:
     assert (view * 0.5).tolist() == [4.0, 1.0] and (base * 0.5).tolist() == [[4.0, 1.0], [2.0, 2.5]]
 
 
+def test_views_are_views() -> None:
+    """What is written to one that native code made is written to its base, and to all other views."""
+    for _ in range(5):
+        base = torch.tensor(M)
+        base.view(4)  # from now on it is known what views of it have together
+        flat, turned, data = base.view(4), base.T, base.data
+        flat[1] = 8.0
+        turned[0, 1] += 1.0
+        data.mul_(2.0)
+        assert flat.tolist() == [2.0, 16.0, 8.0, 8.0] and turned.tolist() == [[2.0, 8.0], [16.0, 8.0]]
+        assert base.tolist() == [[2.0, 16.0], [8.0, 8.0]] and flat.data_ptr() == base.data_ptr()
+        leaf = torch.tensor(M, requires_grad=True)
+        leaf.data.sub_(1.0)
+        (leaf.view(4) * leaf.t().reshape(4)).sum().backward()
+        assert leaf.tolist() == [[0.0, 1.0], [2.0, 3.0]] and leaf.grad is not None
+        assert leaf.grad.tolist() == [[0.0, 4.0], [2.0, 6.0]]
+
+
+def test_views_of_views_see_what_is_written() -> None:
+    """Of a view of a view native code takes the node only if each of them has seen the one below."""
+    base = torch.tensor(M)
+    base.view(4)
+    inner = base.view(1, 4)
+    outer = inner.view(2, 2)
+    for k in range(5):
+        assert (outer * 0.5).tolist() == [[0.5 + k, 1.0], [1.5, 2.0]]
+        assert outer.transpose(0, 1)[0, 0].item() == 1.0 + 2 * k
+        base[0, 0] += 2.0
+    for _ in range(3):
+        outer * 0.5
+    before = met()
+    assert (outer * 0.5).tolist()[0][0] == 5.5 and met() > before
+    inner[0, 1] = 4.0
+    assert (outer * 0.5).tolist() == [[5.5, 2.0], [1.5, 2.0]]
+
+
+def test_a_kind_is_learned_once() -> None:
+    """Also where it isn't met again: a view that has seen another node."""
+    base = torch.tensor(M)
+    views = [base.view(4) for _ in range(40)]
+    for view in views:
+        base[0, 0] += 1.0
+        view * 0.5
+    assert max([calls.kinds[0] for calls in CALLS if calls.kinds is not None]) <= 2
+
+
+def test_where_a_view_lies_is_no_part_of_a_kind() -> None:
+    """`reshape` of a transposed tensor is a copy, of others a view."""
+    for _ in range(5):
+        base = torch.tensor(M)
+        straight, turned = base.view(2, 2).reshape(4), base.t().reshape(4)
+        base[0, 1] = 9.0
+        assert straight.tolist() == [1.0, 9.0, 3.0, 4.0] and turned.tolist() == [1.0, 3.0, 2.0, 4.0]
+
+
+def test_axes_that_are_turned_in_place_are_pythons() -> None:
+    for _ in range(5):
+        base = torch.tensor(M)
+        before = base.view(4)
+        base.t_()
+        assert base.tolist() == [[1.0, 3.0], [2.0, 4.0]] and base.unsqueeze(0).tolist() == [[[1.0, 3.0], [2.0, 4.0]]]
+        before[1] = 5.0
+        assert base.unsqueeze(0).tolist() == [[[1.0, 3.0], [5.0, 4.0]]]
+
+
 def test_classes_of_the_users_are_pythons() -> None:
     class Own(torch.Tensor):
         __slots__ = ()
@@ -268,7 +345,9 @@ def test_what_waits_is_counted() -> None:
 def test_python_without_such_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entries, "made", lambda *_: None)
     calls = Calls(SURFACE)
-    assert calls.again is None
+    assert calls.again is unknown and calls.again() is None
+    x = ad.tensor(M)
+    assert calls.learn((x,), x, sys._getframe()) is x and calls.again is None
     CALLS.remove(calls)
 
 

@@ -137,8 +137,12 @@ def test_nodes_are_made_while_the_interpreter_ends() -> None:
 
 
 def test_the_next_process_finds_the_code_without_llvm(tmp_path: Path) -> None:
-    program = "import sys, adjoint\nfrom adjoint.runtime import llvm, recording\n"
+    program = "import adjoint\nfrom adjoint.runtime import calling, llvm, recording\n"
     environment = {**os.environ, "ADJOINT_CACHE": str(tmp_path)}
-    for asked, after in (("True", "True"), ("False", "False")):
-        code = f"{program}assert recording._code({asked})\nassert llvm.is_loaded() is {after}\n"
-        subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    first = (
+        "assert recording._code(True)\nrecording.improve_calls(511)\nassert not calling._native and llvm.is_loaded()\n"
+    )
+    first += "recording.improve_calls(512)\nassert calling._native\n"
+    second = "assert recording._code(False) and calling._native and not llvm.is_loaded()\n"
+    for code in (first, second):
+        subprocess.run([sys.executable, "-c", program + code], env=environment, check=True)

@@ -301,3 +301,31 @@ def test_what_is_forgotten_is_not_recognised(monkeypatch: pytest.MonkeyPatch) ->
         assert held and all(cache.graphs[key] is graph for key, graph in held)
         recognised |= {key for key, _ in held}
     assert len(recognised) == 4 > len(held)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whether_nodes_are_held_as_before(seed: int) -> None:
+    """Native code says of reference counts what Python says; and it gives the arrays of the leaves."""
+    tensors = random_graphs.drawn(seed)
+    roots = roots_of(tensors)
+    found = recognizer(canonicalize(roots))
+    assert found is not None
+    if found.counts is None:  # a function of Python's
+        return
+    c = Canonical(roots, False)
+    assert found.recognises(c) and c.unchanged is False  # nobody has counted
+    counts = reference_counts(c.order)
+    del c
+    found.note(counts)
+    for k in range(len(counts)):
+        c = Canonical(roots, False)
+        assert found.recognises(c) and c.unchanged is True and reference_counts(c.order) == counts
+        assert c.arrays is None or all([x is y.value for x, y in zip(c.arrays, c.leaves, strict=True)])
+        more = c.order[k]
+        del c
+        c = Canonical(roots, False)
+        assert found.recognises(c) and c.unchanged is False
+        del c, more
+    found.note(None)
+    c = Canonical(roots, False)
+    assert found.recognises(c) and c.unchanged is False

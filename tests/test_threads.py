@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -602,12 +603,16 @@ def test_a_process_that_burns_a_core_slows_a_step_at_most_two_and_a_half_times()
     assert beside < 2.5 * alone
 
 
-@pytest.mark.parametrize("name", ["calls", "factors", "pool", "recording", "rows", "stepping"])
+@pytest.mark.parametrize("name", ["calling", "calls", "factors", "pool", "recording", "rows", "stepping"])
 def test_native_text_is_that_of_its_source(name: str) -> None:
     """Whoever changes a file in C runs `make native`."""
     folder = Path(adjoint.runtime.__file__).parent
     first = (folder / f"{name}.ll").read_text("utf-8").splitlines()[0]
-    assert first.endswith(hashlib.sha256((folder / f"{name}.c").read_bytes()).hexdigest())
+    source = (folder / f"{name}.c").read_bytes()
+    headers = [
+        (folder / found.decode()).read_bytes() for found in re.findall(rb'^#include "(.*\.h)"', source, re.MULTILINE)
+    ]
+    assert first.endswith(hashlib.sha256(b"".join([source, *headers])).hexdigest())
 
 
 def test_make_native_compiles_what_is_in_c() -> None:

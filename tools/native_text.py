@@ -34,5 +34,6 @@ def kept(text: str) -> str:
 
 if __name__ == "__main__":
     source = Path(sys.argv[1])
-    digest = hashlib.sha256(source.read_bytes()).hexdigest()
+    headers = [source.parent / name for name in re.findall(r'^#include "(.*\.h)"', source.read_text(), re.MULTILINE)]
+    digest = hashlib.sha256(b"".join([file.read_bytes() for file in (source, *headers)])).hexdigest()
     sys.stdout.write(f"; Made from {source.name} by `make native`; its SHA-256 is {digest}\n{kept(sys.stdin.read())}")

@@ -281,7 +281,8 @@ def _numbered(nodes: list[Node], remember: bool) -> tuple[Canonical, Work] | Non
         known = _cache.recognised(c, tiers.backend != "numpy", tiers.deterministic)
         if known is not None:
             before, plan = known.last
-            if not WATCHED and plan is not None and before == reference_counts(c.order):
+            same = c.unchanged if c.unchanged is not None else before == reference_counts(c.order)
+            if same and plan is not None and not WATCHED:
                 return c, _work(c, plan)
             c.note_numbers()
             if not (WATCHED and _cut_from(c)):
@@ -402,7 +403,7 @@ def _prepare(c: Canonical) -> Work:
 
 def _work(c: Canonical, plan: Plan) -> Work:
     """A plan to be run with the values of a graph."""
-    leaves = [x.value.array if type(x.value) is Kept else x.value for x in c.leaves]
+    leaves = c.arrays or [x.value.array if type(x.value) is Kept else x.value for x in c.leaves]
     numbers = [v for v, _ in c.numbers]
     donated = donated_leaves(c, plan.forgotten, leaves) if plan.forgotten else ()
     return Work(plan.outputs, lambda: run(plan, leaves, numbers, donated), donated)

@@ -12,7 +12,6 @@ from adjoint.plan.recognised import Recognizer, recognizer
 
 LIMIT = 1 << 28  # bytes of plans, with their programs and what these own
 OFTEN = 32  # times
-FOR_LONG = 2048  # times: from then on LLVM is loaded to find a graph faster
 MOST_ALIKE = 3  # graphs with roots of one kind that are recognised
 
 
@@ -70,7 +69,10 @@ class PlanCache:
             if recognizer is None or recognizer.credit <= 0:
                 graph.recognizer = None
                 del found[i]
-            elif recognizer.recognises(c):
+                continue
+            if recognizer.noted is not graph.last[0]:
+                recognizer.note(graph.last[0])
+            if recognizer.recognises(c):
                 if i < len(found) - 1:
                     found.append(found.pop(i))
                 graph.met += 1
@@ -78,7 +80,7 @@ class PlanCache:
                     if self.get(key) is not graph:  # it counts as met by its key, now and then
                         graph.recognizer = None
                     elif native:
-                        recognizer.improve(graph.met >= FOR_LONG)
+                        recognizer.improve(graph.met)
                 return graph
         return None
 

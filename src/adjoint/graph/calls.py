@@ -19,9 +19,10 @@ from adjoint.graph.walk import topological
 from adjoint.tracing import active
 from adjoint.unknown import Unknown
 
-__all__ = ["CALLS", "HOW", "WHERE", "Argument", "Calls", "Kind", "Made", "Surface"]
+__all__ = ["CALLS", "HOW", "WHERE", "Argument", "Calls", "Kind", "Made", "Surface", "unknown"]
 
-# What an argument is, and where a node is recorded, in the order in which `recording.c` numbers them.
+# What an argument is, and where a node is recorded, in the order in which `calling.c` numbers them.
+OF_VIEW = ("_apply", "_write", "_lay", "_tracked_write", "_alone")
 HOW = ("tensor", "again", "float", "free float", "tuple", "value")
 WHERE = ("nowhere", "given", "scoped", "users", "located")
 PLAIN = frozenset({bool, int, str, type(None)})
@@ -35,19 +36,22 @@ MOST_MET = 1 << 10
 
 CALLS: list[Calls] = []
 ON_CALLS: list[Callable[[Calls], None]] = []  # what gives a function its native part, and lets that know of a kind
-ON_KIND: list[Callable[[Calls, Kind], None]] = []
+ON_KIND: list[Callable[[Calls, Kind, Any], None]] = []
 
 
 class Surface(NamedTuple):
     """What is the same for all functions of an interface: the classes of results, of what names a node as these do, of views and
-    of their `memory`; the operation of constants; the one that cuts constants off, and what watches these; operations of which no
-    node is made again; how nodes are `counted` that wait to be computed, from which weight on by Python; what makes the site of a
-    line in a scope; how the names of the package's own files begin."""
+    of their `memory`, which these dictionaries have, and whose axes were `turned`; the operation of constants; the one that cuts
+    constants off, and what watches these; operations of which no node is made again; how nodes are `counted` that wait to be
+    computed, from which weight on by Python; what makes the site of a line in a scope; how the names of the package's own files
+    begin."""
 
     tensor: type
     also: type
     view: type | None
     memory: type | None
+    memories: dict[int, Any]
+    turned: dict[int, Any]
     constant: Primitive
     cut: Primitive
     watch: Callable[[Node], None]
@@ -85,11 +89,14 @@ class Made(NamedTuple):
 
 class Kind(NamedTuple):
     """A kind of calls. `within` is how the mode says where nodes are recorded, `looks` whether the user's line is looked for, as
-    `recording.c` numbers that, `names` those of the scopes that the function opens, and `weight` that of a result that waits."""
+    `calling.c` numbers that, `names` those of the scopes that the function opens, and `weight` that of a result that waits.
+    Where the result is a view, `base` is the class of its base, the first argument, and `view` what it has under `OF_VIEW`."""
 
     dtype: DType
     grad: bool
     names: tuple[str, ...]
+    base: type | None
+    view: list[Any]
     within: int
     looks: int
     arguments: list[Argument]
@@ -98,28 +105,38 @@ class Kind(NamedTuple):
     weight: int
 
 
+def unknown(*given: Any) -> None:
+    """In place of native code, for a function of which no call was met since there is some."""
+
+
 class Calls:
     """The calls of one function of tensors and numbers, which looks at no value and draws none. With `free`, ordinary floating
     numbers only become constants of what it records. `level` is how many frames above the one that calls `again` the user is, or
     with `looks` farther up, in the first frame that isn't the package's own. `again` gives what the function does, or None where
-    a call must run; None as long as there is no native code."""
+    a call must run; None as long as there is no native code. Without `of_views` what it gives of a view may depend on how that
+    lies in memory."""
 
-    __slots__ = ("again", "credit", "free", "kept", "kinds", "level", "looks", "met", "surface")
+    __slots__ = ("again", "credit", "free", "kept", "kinds", "known", "level", "looks", "met", "of_views", "surface")
 
-    def __init__(self, surface: Surface, free: bool = False, level: int = 1, looks: bool = False) -> None:
-        self.surface, self.free, self.level, self.looks = surface, free, level, looks
+    def __init__(
+        self, surface: Surface, free: bool = False, level: int = 1, looks: bool = False, of_views: bool = True
+    ) -> None:
+        self.surface, self.free, self.level, self.looks, self.of_views = surface, free, level, looks, of_views
         self.again: Callable[..., Any] | None = None
         self.credit = CREDIT
         self.kinds: Any = None  # native code's
         self.kept: list[Any] = []  # what it refers to
+        self.known: dict[int, Any] = {}  # the keys of the kinds, by where they are
         self.met: dict[Any, bool] = {}  # whether a kind may be learned
         CALLS.append(self)
-        for prepare in ON_CALLS:
-            prepare(self)
+        if ON_CALLS:
+            self.again = unknown
 
     def learn(self, given: tuple[Any, ...], result: Any, frame: FrameType) -> Any:
         """The result of a call for a user's line; from the second of a kind on native code knows it."""
-        if self.again is None or type(result) is not self.surface.tensor or NARROW or active() is not None:
+        if self.again is unknown:
+            ON_CALLS[0](self)
+        if self.again is None or NARROW or active() is not None or not self.may_know(given, result):
             return result
         if any([x is result for x in given]):  # and none that names the same node
             return result
@@ -141,14 +158,32 @@ class Calls:
         made: Any = result
         arguments, nodes = found
         key = (mode.grad, _within(mode), default_dtype(), *[_key(x) for x in arguments])
+        if key in self.known.values():  # a view, say, that has seen another node
+            return result
         if self.met.get(key):
-            kind = self.kind(arguments, nodes, given, made.node, mode, frame)
+            kind = self.kind(arguments, nodes, given, made, mode, frame)
             self.met[key] = kind is not None
             if kind is not None:
-                ON_KIND[0](self, kind)
+                ON_KIND[0](self, kind, key)
         elif len(self.met) < MOST_MET:
             self.met.setdefault(key, True)
         return result
+
+    def may_know(self, given: tuple[Any, ...], result: Any) -> bool:
+        """Whether a result is a tensor, or a view of the first argument that has the base's memory, as all views of such have."""
+        surface, kind = self.surface, type(result)
+        if kind is not surface.view or surface.view is None:
+            return kind is surface.tensor
+        base: Any = given[0]
+        if result._base is not base or type(base) not in (
+            surface.tensor,
+            surface.also,
+            *[surface.view] * self.of_views,
+        ):
+            return False
+        plain = not surface.turned and result._at is None and result._changed is False and result._of_leaf is False
+        own = surface.memories.get(id(base))
+        return plain and own is not None and result._memory is own and result._seen is base.node and result._turns == 0
 
     def arguments(self, given: Sequence[Any]) -> tuple[list[Argument], list[Node]] | None:
         """What the arguments are, and the nodes of different ones; None where what is recorded may depend on more."""
@@ -180,11 +215,12 @@ class Calls:
         arguments: list[Argument],
         nodes: list[Node],
         given: Sequence[Any],
-        result: Node,
+        made: Any,
         mode: Mode,
         frame: FrameType,
     ) -> Kind | None:
         """The kind of a call; None where what it recorded can't be made anew."""
+        result: Node = made.node
         place = {x: i for i, x in enumerate(nodes)}
         free = {id(x): i for i, x in enumerate(given) if arguments[i].how == "free float"}
         steps, sites = list[Made](), Sites(mode, frame)
@@ -209,9 +245,13 @@ class Calls:
             return None
         looks = sites.looks if steps else WHERE.index("users")
         weight = 0 if result.tracked else result.type.size + 1024
+        is_view = type(made) is self.surface.view
+        if is_view and (arguments[0].how != "tensor" or made._cached is not result):
+            return None
+        base, view = (type(given[0]), [getattr(made, name) for name in OF_VIEW]) if is_view else (None, [])
         return Kind(
-            default_dtype(), mode.grad, sites.names, sites.within, looks, arguments, steps, place[result], weight
-        )
+            default_dtype(), mode.grad, sites.names, base, view, sites.within, looks, arguments, steps, place[result], weight
+        )  # fmt: skip
 
     def is_refused(self, node: Node) -> bool:
         """Whether more is done than making a node."""
@@ -246,7 +286,7 @@ class Sites:
         return where
 
     def opened(self, scope: Scope) -> bool:
-        """Whether a scope is the one that the call opened, and is as `recording.c` makes it; then it is noted."""
+        """Whether a scope is the one that the call opened, and is as `calling.c` makes it; then it is noted."""
         outer, site = scope, self.mode.site
         around = site if type(site) is Scope else None
         if scope.parent is not around and scope.parent is not None:
@@ -271,7 +311,7 @@ def _key(x: Argument) -> Any:
 
 
 def _within(mode: Mode) -> int:
-    """How a mode says where nodes are recorded, as `recording.c` numbers it."""
+    """How a mode says where nodes are recorded, as `calling.c` numbers it."""
     site = mode.site
     if site is None or type(site) is CodeType:
         return 0 if site is None else 1

@@ -37,10 +37,12 @@ def is_latest(walk: int) -> bool:
 
 class Canonical:
     """A numbered graph. `order[i]` is node i, the roots first; `leaves` are those whose values go in; `numbers` the free
-    constants, and `alike` those that are one of these: (node, which)."""
+    constants, and `alike` those that are one of these: (node, which). Of a graph that native code recognised, `arrays` are the
+    values of the leaves, if they are all arrays, and `unchanged` says whether its nodes are held as they were the last time."""
 
     __slots__ = (
         "alike",
+        "arrays",
         "edges",
         "entries",
         "leaves",
@@ -50,6 +52,7 @@ class Canonical:
         "pullbacks",
         "roots",
         "structural",
+        "unchanged",
         "walk",
     )
 
@@ -65,6 +68,8 @@ class Canonical:
         self.numbers: list[tuple[Any, Node]] = []
         self.alike: list[tuple[Node, int]] = []
         self.pullbacks: list[Node] = []
+        self.arrays: list[Any] | None = None
+        self.unchanged: bool | None = None
 
     @property
     def number(self) -> dict[Node, int]:

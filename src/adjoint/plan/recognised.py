@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from adjoint._sources import run_source
 from adjoint.derive import PULLBACK
 from adjoint.graph import ArrayType, Node
-from adjoint.plan.canonical import Canonical
+from adjoint.plan.canonical import COUNTED_IN_LIST, Canonical
 from adjoint.primitives.core import FULL, IDENTITY, LITERALS, VERSION, is_literal
 from adjoint.primitives.custom import HOST_CALL
 
@@ -50,13 +50,18 @@ class Expected(NamedTuple):
 
 class Recognizer:
     """Recognises the graphs that have the structure of one. `credit` is what it has left of being of use. `parts` has, for the
-    attributes of which a part is compared, what gives that part, and the part."""
+    attributes of which a part is compared, what gives that part, and the part. Native code also says whether the nodes have the
+    reference counts that are `noted` in its array `counts`."""
 
-    __slots__ = ("credit", "edges", "entries", "expected", "held", "match", "parts", "roots", "structural")
+    __slots__ = (
+        "counts", "credit", "edges", "entries", "expected", "kept", "match", "noted", "parts", "roots", "structural"
+    )  # fmt: skip
 
     def __init__(self, c: Canonical, expected: list[Expected], native: bool) -> None:
         self.expected, self.roots = expected, c.roots
-        self.held: Any = None
+        self.kept: Any = None  # while native code is called
+        self.counts: Any = None
+        self.noted: list[int] | None = None
         self.match: Any = None
         if not (native and self.improve()) and len(expected) <= MOST:
             self.match = _written(expected, c.roots)
@@ -64,13 +69,21 @@ class Recognizer:
         self.parts = [(e.op.key, e.op.key(e.attributes)) for e in expected if e.given]
         self.credit = CREDIT
 
-    def improve(self, compiling: bool = False) -> bool:
-        """Be native code, if there is some by now, or with `compiling` if there can be."""
-        if self.held is None:
-            found = _recording().matcher(self.expected, self.roots, compiling)
+    def improve(self, met: int = 0) -> bool:
+        """Be native code, if there is some by now, or can be for a graph that was met so often; and let calls be that, too."""
+        recording = _recording()
+        if self.kept is None:
+            found = recording.matcher(self.expected, self.roots, met >= recording.FOR_LONG)
             if found is not None:
-                self.match, self.held = found
-        return self.held is not None
+                self.match, self.counts, self.kept = found
+        recording.improve_calls(met)
+        return self.kept is not None
+
+    def note(self, counts: list[int] | None) -> None:
+        """Note which reference counts the nodes had, as `reference_counts` gives them, for native code to compare."""
+        if self.counts is not None:
+            self.counts[: len(counts or "-")] = [-1] if counts is None else [n - COUNTED_IN_LIST + 1 for n in counts]
+            self.noted = counts
 
     def recognises(self, c: Canonical) -> bool:
         """Whether a graph, of which the roots alone are numbered, has the structure; then its order is known, and the nodes note
@@ -86,7 +99,9 @@ class Recognizer:
             self.credit -= 1
             return False
         self.credit = min(self.credit + 1, CREDIT)
-        c.order, c.leaves, c.numbers, c.pullbacks, _ = found
+        c.order, c.leaves, c.numbers, c.pullbacks, *more = found
+        if self.counts is not None:
+            _, c.arrays, c.unchanged = more
         c.entries, c.edges, c.structural = self.entries, self.edges, self.structural
         return True
 

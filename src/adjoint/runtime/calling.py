@@ -1,42 +1,61 @@
-"""Native code for calls that record what an earlier call of their kind did (see `graph.calls`): what `recording.c` reads of an
+"""Native code for calls that record what an earlier call of their kind did (see `graph.calls`): what `calling.c` reads of an
 interface, of its functions, and of the kinds that are known, in memory that stays where it is."""
 
 from __future__ import annotations
 
 import ctypes
+import functools
 import sys
+from pathlib import Path
 from types import CodeType
 from typing import Any
 
 from adjoint import dtypes
 from adjoint.graph import CALLS, MODE, NARROW, Calls, Located, Mode, Scope, Surface
-from adjoint.graph.calls import HOW, MOST_KINDS, ON_CALLS, ON_KIND, WHERE, Kind
-from adjoint.runtime import entries
+from adjoint.graph.calls import HOW, MOST_KINDS, OF_VIEW, ON_CALLS, ON_KIND, WHERE, Kind, unknown
+from adjoint.runtime import code, entries
 from adjoint.runtime.memory import LAYOUT
 from adjoint.tracing import ACTIVE
 
-__all__ = ["install"]
+__all__ = ["load"]
 
 LAST = 64  # kinds from which on those that were replaced long ago are forgotten
 HEAD = 3  # numbers before those of kinds
+NEW_VIEW = ("_changed", "_of_leaf", "_at", "_turns")  # what a new view has always
 SCOPE = ("name", "site", "offset", "parent", "user")
 FILE = "co_filename"
 _native: list[int] = []  # where Python's functions are described, and the code
+_loaded: list[code.Code] = []
 _surfaces: dict[int, Any] = {}  # interfaces, by their addresses, as native code reads them
 
 
-def install(python: int, again: int) -> None:
-    """Let native code know of calls from now on."""
+_looked = [False]  # whether it isn't in the cache
+
+
+@functools.cache
+def _source() -> code.Source:
+    return code.Source(Path(__file__).with_suffix(".ll").read_text("utf-8"), frozenset(), ("again",))
+
+
+def load(python: int, compiling: bool) -> None:
+    """Let native code know of calls from now on, if it is in the cache, or `compiling`. `python` is what it is told of Python."""
+    if _native or (_looked[0] and not compiling):
+        return
+    _looked[0] = True
     if _places(Scope, SCOPE) is None or _places(Mode, ("grad", "site", "offset")) is None:
         return
-    _native[:] = [python, again]
-    ON_CALLS[:], ON_KIND[:] = [prepare], [_add]
-    for calls in CALLS:
-        prepare(calls)
+    _loaded[:] = code.load([_source()]) if compiling else code.find(_source())
+    if _loaded:
+        _native[:] = [python, _loaded[0].addresses["again"]]
+        ON_CALLS[:], ON_KIND[:] = [prepare], [_add]
+        for calls in CALLS:
+            calls.again = unknown
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(_loaded[0]))  # for as long as there are functions
 
 
 def prepare(calls: Calls) -> None:
-    """Give a function its native part."""
+    """Give a function its native part, if there can be one."""
+    calls.again = None
     surface = None
     if _native:
         key = id(calls.surface)
@@ -73,10 +92,9 @@ def _surface(surface: Surface) -> Any:
     """An interface as native code reads it; None where it can't."""
     view = surface.view
     nodes = {tuple(_places(kind, ("bare_node",)) or ()) for kind in (surface.tensor, surface.also)}
-    of_view: Any = [0] * 5
+    of_view: Any = [0] * 14
     if view is not None:
-        names = ("_base", "_memory", "_seen", "_cached")
-        places = _places(view, names)
+        places = _places(view, ("_base", "_memory", "_seen", "_cached", *OF_VIEW, *NEW_VIEW))
         holder = _places(surface.memory, ("holder",)) if surface.memory is not None else None
         if places is None or holder is None:
             return None
@@ -93,6 +111,8 @@ def _surface(surface: Surface) -> Any:
         0 if view is None else id(view),
         *next(iter(nodes)),
         *of_view,
+        id(surface.memories),
+        id(surface.turned),
     ]
     numbers += [*map(id, objects[0]), *(mode or ()), *map(id, objects[1]), *(scope or ()), *map(id, objects[2])]
     numbers += [*map(id, functions), id(surface.constant), id(FILE), id(surface.package), surface.limit]
@@ -103,7 +123,7 @@ def _surface(surface: Surface) -> Any:
     return made
 
 
-def _add(calls: Calls, kind: Kind) -> None:
+def _add(calls: Calls, kind: Kind, key: Any) -> None:
     """Let native code know of a kind of calls; of many the one that was met least lately is forgotten."""
     nodes = [a for a in kind.arguments if a.how == "tensor"]
     arguments = [n for a in kind.arguments
@@ -115,10 +135,13 @@ def _add(calls: Calls, kind: Kind) -> None:
     tables = [(ctypes.c_int64 * len(numbers))(*numbers) for numbers in (arguments, steps)]
     names = [id(name) for name in kind.names] + [0] * (2 - len(kind.names))
     counts = [kind.within, kind.looks, len(kind.arguments), len(nodes), len(kind.steps), kind.result, kind.weight]
-    numbers = [id(kind.dtype), id(kind.grad), *names, *counts, *map(ctypes.addressof, tables)]
+    of_view = [id(x) for x in (kind.base, *kind.view)] if kind.base else [0] * (1 + len(OF_VIEW))
+    numbers = [id(kind.dtype), id(kind.grad), *names, *of_view, *counts, *map(ctypes.addressof, tables)]
     made = (ctypes.c_int64 * len(numbers))(*numbers)
     calls.kept.append((made, kind, nodes, places, tables))
     count = min(calls.kinds[0], MOST_KINDS - 1)
+    calls.known.pop(calls.kinds[HEAD + count], None)
+    calls.known[ctypes.addressof(made)] = key
     calls.kinds[HEAD + count], calls.kinds[0] = ctypes.addressof(made), count + 1
     if len(calls.kept) > LAST:
         used = set(calls.kinds[HEAD : HEAD + count + 1])

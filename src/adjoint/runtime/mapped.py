@@ -82,7 +82,8 @@ def _fill_in(memory: Array, contents: bytes, headers: Array, header: Any, places
     starts = np.full(len(headers) + 1, -1, np.int64)
     starts[list(places)] = list(places.values())
     begins = starts[np.minimum(used["section"], len(headers))]  # of what is outside, or no section, -1
-    if not np.isin(entries["type"], (DISTANCE, CALL)).all() or (begins < 0).any() or (used["section"] == 0).any():
+    known = (entries["type"] == DISTANCE) | (entries["type"] == CALL)
+    if not known.all() or (begins < 0).any() or (used["section"] == 0).any():
         return False
     at = target + entries["offset"].astype(np.int64)
     distances = begins + used["value"].astype(np.int64) + entries["addend"] - at

@@ -13,14 +13,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adjoint.graph import SEARCHES, Node, Search
+import numpy as np
+
+from adjoint.graph import SEARCHES, Kept, Node, Search
 from adjoint.runtime import calling, code, entries, llvm
 from adjoint.runtime.memory import LAYOUT
 
 if TYPE_CHECKING:
     from adjoint.plan.recognised import Expected
 
-__all__ = ["ASKED", "is_there", "matcher"]
+__all__ = ["ASKED", "FOR_LONG", "improve_calls", "is_there", "matcher"]
 
 # What is asked of a node's attributes, in the order in which `recording.c` numbers it (see `Expected`).
 ASKED = ("any", "none", "some", "same", "literal", "free")
@@ -30,10 +32,12 @@ FUNCTIONS = ("PyList_New", "PyList_SetItem", "PyTuple_New", "PyTuple_SetItem", "
              "Py_IncRef", "Py_DecRef", "PyMem_Malloc", "PyMem_Free", "PyErr_NoMemory", "PyType_GenericAlloc", "PySet_New",
              "PySet_Contains", "PySet_Add", "PyList_Append", "PyObject_IsTrue", "PyObject_Vectorcall", "PyContextVar_Get",
              "PyFrame_GetCode", "PyFrame_GetBack", "PyFrame_GetLasti", "PyLong_FromLong", "PyLong_AsLong", "PyObject_GetAttr",
-             "PyUnicode_Tailmatch")  # fmt: skip
+             "PyUnicode_Tailmatch", "PyLong_FromVoidPtr", "PyDict_GetItemWithError")  # fmt: skip
 CALLED_AT = 56  # where a class's class says at which place its classes have what is called
 OPEN = 0x5ADC0DE15ADC0DE2  # the number in `recording.c` that becomes an address
 ZERO = 0  # the number of a node without a place
+FOR_CALLS = 512  # times that a graph is met: from then on calls are compiled, if LLVM is loaded
+FOR_LONG = 2048  # from then on it is loaded
 WIDTH = 11  # numbers that say what a node is
 
 
@@ -55,6 +59,8 @@ def _places() -> tuple[int, ...] | None:
         setattr(node, name, value)
     words = {at(id(node) + k).value: k for k in range(16, Node.__basicsize__, 8)}
     places = [words.get(id(fields[name])) for name in FIELDS]
+    kept, counted = Kept(node), ctypes.c_ssize_t.from_address(id(node)).value
+    places.append(16 if at(id(kept) + 16).value == id(node) and counted == 2 else None)  # it counts those two
     return None if None in places else (LAYOUT.type, *[place for place in places if place is not None])
 
 
@@ -73,6 +79,8 @@ def _python() -> Any:
         id(ZERO),
         id(_made),
         id(Node),
+        id(Kept),
+        id(np.ndarray),
         *places,
     ]
     return (ctypes.c_int64 * len(numbers))(*numbers)
@@ -88,9 +96,7 @@ def _made(*arguments: Any, **keywords: Any) -> Node:
 @functools.cache
 def _source() -> code.Source:
     text = Path(__file__).with_suffix(".ll").read_text("utf-8")
-    return code.Source(
-        text, frozenset(), ("match", "make", "below", "again", "filled"), (OPEN, ctypes.addressof(_python()))
-    )
+    return code.Source(text, frozenset(), ("match", "make", "below", "filled"), (OPEN, ctypes.addressof(_python())))
 
 
 _loaded: list[code.Code] = []
@@ -110,7 +116,7 @@ def _code(compiling: bool) -> list[code.Code]:
         _install(addresses["make"], addresses["filled"])
         for search in SEARCHES:
             _improve(search, addresses["below"])
-        calling.install(ctypes.addressof(_python()), addresses["again"])
+        calling.load(ctypes.addressof(_python()), False)
     return _loaded
 
 
@@ -148,6 +154,12 @@ def _is_right() -> bool:
     return found == expected and {type(x) for x in made} == {Node}
 
 
+def improve_calls(met: int) -> None:
+    """Let calls be native code's, too, now that a graph was met so often: some hundred steps save what compiling that takes."""
+    if _loaded and met >= FOR_CALLS and (llvm.is_loaded() or met >= FOR_LONG):
+        calling.load(ctypes.addressof(_python()), True)
+
+
 def is_there() -> bool:
     """Whether there is native code, without loading LLVM for it."""
     return _python() is not None and bool(_code(False))
@@ -155,10 +167,11 @@ def is_there() -> bool:
 
 def matcher(
     nodes: Sequence[Expected], roots: int, compiling: bool = False
-) -> tuple[Callable[[list[Node]], Any], Any] | None:
-    """A function of a graph's roots: its nodes in order, leaves, free numbers, pullbacks and the attributes that are given back,
-    each as a list, if the nodes are what is expected, else None; and what has to stay while it is called. None where there is no
-    native code for it. With `compiling`, LLVM may be loaded for that."""
+) -> tuple[Callable[[list[Node]], Any], Any, Any] | None:
+    """A function of a graph's roots: its nodes in order, leaves, free numbers, pullbacks, the attributes that are given back, and
+    the leaves' arrays if they are all that, each as a list, and whether each node has as many references as is noted, if the
+    nodes are what is expected, else None; the array in which that is noted; and what has to stay while it is called. None where
+    there is no native code for it. With `compiling`, LLVM may be loaded for that."""
     python = _python()
     found = [] if python is None else _code(compiling)
     if not found or any([e.asked == "free" and e.number is not float for e in nodes]):
@@ -174,6 +187,12 @@ def matcher(
     counts += [
         sum(column) for column in zip(*[(e.leaf, e.asked == "free", e.pulled, e.given) for e in nodes], strict=True)
     ]
-    numbers = [*map(ctypes.addressof, (python, table, numbered)), *counts, 2 << len(nodes).bit_length()]
+    held = (ctypes.c_int64 * (len(nodes) + 1))(-1)
+    numbers = [
+        *map(ctypes.addressof, (python, table, numbered)),
+        *counts,
+        2 << len(nodes).bit_length(),
+        ctypes.addressof(held),
+    ]
     function = entries.made("match", found[0].addresses["match"], numbers, True)
-    return None if function is None else (function, (nodes, table, numbered, found))
+    return None if function is None else (function, held, (nodes, table, numbered, found))

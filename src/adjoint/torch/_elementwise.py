@@ -18,10 +18,11 @@ from adjoint.tensors import functions as core
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.located import at_user
 
-from ._names import FUNCTIONS, METHODS, following, function, make_in_place, numbers_between, pair_type, recorded_at_user
+from ._names import FUNCTIONS, METHODS, function, make_in_place, numbers_between, pair_type, recorded_at_user
 from ._operators import FLOATING, aligned, as_floating, beside_number, binary_node, divide, one_dtype, power_, subtract
 from ._operators import add as add_nodes
 from ._tensor import Core, Tensor, node_of
+from ._view_tensors import following
 
 # Functions of one tensor: PyTorch's names, and the core's function of tensors ---------------------------------------------
 

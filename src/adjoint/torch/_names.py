@@ -16,11 +16,11 @@ from adjoint.tensors.located import PACKAGE, at_user, give_site, located, user_f
 from adjoint.tensors.named import new
 
 from ._errors import as_pytorchs
-from ._surface import SURFACE
 from ._tensor import Core, Tensor, as_torch
+from ._view_tensors import SURFACE, following
 
 __all__ = [
-    "FUNCTIONS", "IN_PLACE", "METHODS", "at_users_line", "following", "function", "like", "method", "pair_type",
+    "FUNCTIONS", "IN_PLACE", "METHODS", "at_users_line", "function", "like", "method", "pair_type",
     "numbers_between", "recorded_at_user", "refuse", "with_keywords", "written",
 ]  # fmt: skip
 
@@ -132,22 +132,6 @@ def recorded_at_user(f: Callable[..., Any], quick: Quick | None = None) -> Calla
     called.aliases = aliases  # type: ignore[attr-defined]
     called.__signature__ = signature if takes_out else with_keywords(signature, OUT)  # type: ignore[attr-defined]
     return called
-
-
-def following(f: F) -> F:
-    """A function that looks at no value and draws none: what it records follows from the kinds of its arguments. So calls of a
-    kind that was met before are native code's (see `graph.calls`)."""
-    calls = Calls(SURFACE, looks=True)
-
-    @functools.wraps(f)
-    def called(*args: Any, **keywords: Any) -> Any:
-        again = calls.again
-        if again is None or keywords:
-            return f(*args, **keywords)
-        known = again(*args)
-        return calls.learn(args, f(*args), _getframe(1)) if known is None else known
-
-    return called  # type: ignore[return-value]
 
 
 def _at_callers_line(node: Any, frame: Any) -> Tensor:
@@ -270,14 +254,13 @@ def make_in_place(name: str, f: Callable[..., Any]) -> None:
     """The method, and function of `torch`, that gives a tensor the value of a function of it."""
     own = name + "_"
     of_nodes = OF_NODES.get(name)
+    calls = None if of_nodes is None else Calls(SURFACE, looks=True)
 
     def changed(input: Tensor, *args: Any, **keywords: Any) -> Tensor:
         node = None
-        if of_nodes is not None and len(args) == 1 and not keywords and isinstance(args[0], Core):
-            a, b = input.node, args[0].node
-            if a.type is b.type and a.type.inexact:  # one node, without a look at the arguments
-                node = of_nodes(a, b)
-                give_site(node, user_frame(2) or _getframe(1))
+        if calls is not None and len(args) == 1 and not keywords:
+            known = None if calls.again is None else calls.again(input, args[0])
+            node = _sum_or_product(calls, of_nodes, input, args[0]) if known is None else known.node
         if node is None:
             node = f(input, *args, **keywords).node
         try:
@@ -290,6 +273,22 @@ def make_in_place(name: str, f: Callable[..., Any]) -> None:
     like(changed, f)
     changed.__doc__ = f"`{name}`, in place."
     METHODS[own] = IN_PLACE[own] = changed
+
+
+def _sum_or_product(calls: Calls, of_nodes: Any, input: Tensor, other: Any) -> Any:
+    """The one node of an operation on floating tensors of one type, without a look at the arguments; None for others."""
+    if isinstance(other, Core):
+        a, b = input.node, other.node
+        if a.type is b.type and a.type.inexact:
+            node = of_nodes(a, b)
+            frame = user_frame(3) or _getframe(2)
+            give_site(node, frame)
+            if calls.again is not None:
+                made = new(Tensor)
+                made.node = node
+                calls.learn((input, other), made, frame)
+            return node
+    return None
 
 
 @functools.cache

@@ -24,10 +24,10 @@ from adjoint.tensors.operators import power
 from adjoint.unknown import Unknown
 
 from ._errors import as_pytorchs
-from ._names import FUNCTIONS, METHODS, following, make_in_place, recorded_at_user
+from ._names import FUNCTIONS, METHODS, make_in_place, recorded_at_user
 from ._now import changed_now
-from ._surface import SURFACE
 from ._tensor import Core, Tensor
+from ._view_tensors import SURFACE, following
 
 __all__ = ["aligned", "binary_node", "combined", "operand"]
 
@@ -260,10 +260,10 @@ def _bits(f: Callable[[Any, Any], Node]) -> Callable[[Any, Any], Node]:
     return on_bits
 
 
-def operator(name: str, f: Callable[[Any, Any], Node], reflected: bool) -> Callable[[Any, Any], Any]:
-    """The special method of an operator."""
+def operator(name: str, f: Callable[[Any, Any], Node], reflected: bool, level: int = 1) -> Callable[[Any, Any], Any]:
+    """The special method of an operator, which the user calls, or what he calls does, so many frames up."""
     plain = PLAIN.get(f)
-    calls = Calls(SURFACE, plain is not None)
+    calls = Calls(SURFACE, plain is not None, level)
 
     def special(self: Tensor, other: Any) -> Any:
         again = calls.again
@@ -274,7 +274,7 @@ def operator(name: str, f: Callable[[Any, Any], Node], reflected: bool) -> Calla
         node = computed(self.node, other)
         if node is NotImplemented:
             return node
-        frame = _getframe(1)
+        frame = _getframe(level)
         result = recorded(node, frame, Tensor)
         return result if again is None else calls.learn((self, other), result, frame)
 
@@ -309,7 +309,7 @@ def operator(name: str, f: Callable[[Any, Any], Node], reflected: bool) -> Calla
 
 def in_place_operator(name: str, f: Callable[[Any, Any], Node]) -> Callable[[Any, Any], Any]:
     """The special method of an operator with `=`."""
-    compute = operator(name, f, False)
+    compute = operator(name, f, False, 2)
 
     def special(self: Tensor, other: Any) -> Any:
         if self._base is not None and changed_now(self, name, other):

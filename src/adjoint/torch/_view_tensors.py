@@ -9,13 +9,14 @@ import functools
 from collections.abc import Callable
 from sys import _getframe
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from adjoint.composites import indexing
-from adjoint.graph import Node, Scope, get_mode, mode
+from adjoint.graph import Calls, Node, Scope, get_mode, mode
 from adjoint.primitives.core import DETACH, LEAF, VERSION, cast, marker, ops, stop_gradient
 from adjoint.primitives.custom import custom
 from adjoint.tensors.assignment import mapped, rebind
+from adjoint.tensors.calls import surface_of
 from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.located import PACKAGE, at_user, give_site, user_frame
 from adjoint.tensors.named import new, recorded
@@ -40,8 +41,20 @@ from ._parts import memory, relaid
 from ._tensor import Core, Parameter, Tensor, as_torch
 from ._writing import in_steps, ints, is_basic, nodes, selecting
 
-__all__ = ["View", "conjugated", "flat_view", "part", "permuted", "reshaping", "turn", "view_of"]
+__all__ = [
+    "SURFACE",
+    "View",
+    "conjugated",
+    "flat_view",
+    "following",
+    "part",
+    "permuted",
+    "reshaping",
+    "turn",
+    "view_of",
+]
 
+F = TypeVar("F", bound=Callable[..., Any])
 Apply = Callable[[Node], Node]
 Write = Callable[[Node, Node], Node]
 Layout = Callable[[Any], Any]
@@ -222,6 +235,26 @@ class LeafView(View):
             self.__class__ = View  # type: ignore[assignment]
             self._seen = None
         return self
+
+
+SURFACE = surface_of(Tensor, Parameter, View, Memory, memories, turned)
+
+
+def following(f: F, of_views: bool = True) -> F:
+    """A function that looks at no value and draws none: what it records follows from the kinds of its arguments. So calls of a
+    kind that was met before are native code's (see `graph.calls`). Without `of_views`, what it gives of a view follows from how
+    that lies in memory, too."""
+    calls = Calls(SURFACE, looks=True, of_views=of_views)
+
+    @functools.wraps(f)
+    def called(*args: Any, **keywords: Any) -> Any:
+        again = calls.again
+        if again is None or keywords:
+            return f(*args, **keywords)
+        known = again(*args)
+        return calls.learn(args, f(*args), _getframe(1)) if known is None else known
+
+    return called  # type: ignore[return-value]
 
 
 def _seen_through(apply: Apply, below: Node) -> Node:
@@ -518,8 +551,9 @@ def _complex(dtype: Any) -> Any:
 
 # They are put onto the class here, for a view is a tensor itself.
 for _name, _method in {
-    "T": property(_T), "mT": property(_mT), "H": property(_H), "mH": property(_mH), "real": property(_real, _set_real),
-    "imag": property(_imag, _set_imag), "data": property(_data, _set_data), "detach": _detach, "__getitem__": _getitem,
+    "T": property(following(_T)), "mT": property(following(_mT)), "H": property(_H), "mH": property(_mH),
+    "real": property(_real, _set_real), "imag": property(_imag, _set_imag), "data": property(following(_data), _set_data),
+    "detach": following(_detach), "__getitem__": _getitem,
 }.items():  # fmt: skip
     setattr(Tensor, _name, _method)
 View.__name__ = View.__qualname__ = "Tensor"

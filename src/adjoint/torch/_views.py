@@ -25,7 +25,7 @@ from ._elementwise import made
 from ._names import FUNCTIONS, METHODS, like, method
 from ._parts import memory, offset_of, relaid
 from ._tensor import Core, Tensor, in_order, torch_tensor
-from ._view_tensors import flat_view, part, permuted, reshaping, turn, view_of
+from ._view_tensors import flat_view, following, part, permuted, reshaping, turn, view_of
 
 
 def sizes(shape: tuple[Any, ...]) -> tuple[int, ...]:
@@ -45,10 +45,11 @@ def axis_of(dim: Any, ndim: int) -> int:
     return int(dim) % ndim
 
 
-def as_named(*names: str) -> Any:
-    """Register a function that records by itself, as function and method."""
+def as_named(*names: str, follows: bool = False, of_views: bool = True) -> Any:
+    """Register a function that records by itself, as function and method; one that `follows` as `following` says."""
 
     def register(f: Any) -> Any:
+        f = following(f, of_views) if follows else f
         for name in (f.__name__.rstrip("_"), *names):
             FUNCTIONS[name] = METHODS[name] = f
         return f
@@ -89,11 +90,11 @@ def _viewing(own: tuple[int, ...], *lengths: int) -> Any:
     return reshaping(own, resolve_reshape(sizes(lengths), math.prod(own)))
 
 
-METHODS["view"] = view
+METHODS["view"] = following(view)
 METHODS["view_as"] = lambda self, other: view(self, tuple(other.shape))
 
 
-@as_named()
+@as_named(follows=True, of_views=False)
 def reshape(input: Tensor, *lengths: Any, shape: Any = None) -> Tensor:
     """The same elements in another shape: a view where their order in memory allows one, as in PyTorch."""
     if shape is not None:
@@ -151,7 +152,7 @@ def storage_offset(self: Tensor) -> int:
     return offset_of(layout)
 
 
-@as_named()
+@as_named(follows=True)
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two axes exchanged, as a view."""
     ndim = input.node.type.ndim
@@ -176,7 +177,7 @@ FUNCTIONS["swapdims"] = METHODS["swapdims"] = transpose
 FUNCTIONS["swapaxes"] = METHODS["swapaxes"] = lambda input, axis0, axis1: transpose(input, axis0, axis1)
 
 
-@as_named()
+@as_named(follows=True)
 def t(input: Tensor) -> Tensor:
     """A matrix transposed, as a view; vectors as they are."""
     if input.ndim > 2:
@@ -189,7 +190,7 @@ METHODS["adjoint"] = FUNCTIONS["adjoint"] = lambda input: (
 )
 
 
-@as_named()
+@as_named(follows=True)
 def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     """The axes in another order, as a view."""
     order = sizes(order or (dims,))
@@ -210,7 +211,7 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     return permuted(input, tuple(axes))
 
 
-@as_named()
+@as_named(follows=True)
 def squeeze(input: Tensor, dim: Any = None) -> Tensor:
     """Axes of size one left out: all of them, or those named (others stay), as a view."""
     shape = input.node.type.shape
@@ -222,7 +223,7 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
     return flat_view(input, tuple(n for i, n in enumerate(shape) if i not in gone or n != 1))
 
 
-@as_named()
+@as_named(follows=True)
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """A new axis of size one, as a view."""
     shape = input.node.type.shape
@@ -470,7 +471,7 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     return _strided(flat, places, np.count_nonzero(taken) == places.size, lambda a: np.array(places))
 
 
-@as_named()
+@as_named(follows=True, of_views=False)
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Axes from start_dim to end_dim as one: a view where their order in memory allows one."""
     if not input.ndim:

@@ -21,8 +21,8 @@ from adjoint.tensors.named import new
 from adjoint.tensors.repeating import recorded_by
 from adjoint.tracing import active
 
-from .._surface import SURFACE
 from .._tensor import Core, Tensor
+from .._view_tensors import SURFACE
 
 __all__ = ["FOLLOWING", "replayed"]
 
