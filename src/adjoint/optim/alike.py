@@ -86,11 +86,11 @@ class Update(NamedTuple):
         parameter, _, state, _ = turn
         _, _, _, callee, result, tensors, counts = self.recipe
         nodes = [*before, *call(callee, [*before, *self.constants])]
-        for name, place in tensors:
-            rebind(dict.__getitem__(state, name), nodes[place], True)
+        for (name, place), old in zip(tensors, before[2:], strict=True):
+            rebind(dict.__getitem__(state, name), nodes[place], True, old)
         for name, number in zip(counts, self.numbers, strict=True):
             state[name] = number
-        rebind(parameter, nodes[result], True)
+        rebind(parameter, nodes[result], True, before[0])
 
 
 _recipes: dict[Any, list[Recipe | None]] = {}  # by what is alike; None: such an update can't be repeated

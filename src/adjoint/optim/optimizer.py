@@ -333,13 +333,14 @@ class Optimizer(tracing.Watched):
         parameter, gradient, state, group = turn
         if group.get("maximize"):
             gradient = -gradient
-        variable = variable_of(parameter.node)
+        node = parameter.node
+        variable = variable_of(node)
         if variable is not None and variable.sparse and self.is_rowwise(group):
             parameter.data = update_rows(self.update, parameter, gradient, state, group)
             return
         if known is not None and not isinstance(group, _Rated) and self.is_elementwise(group):
             tensors = [value.node for value in state.values() if isinstance(value, Tensor)]
-            turn, before = (parameter, gradient, state, group), [parameter.node, gradient.node, *tensors]
+            turn, before = (parameter, gradient, state, group), [node, gradient.node, *tensors]
             update = known.of(turn, before)
             if update is not None:
                 update.repeat(turn, before)
