@@ -386,8 +386,10 @@ class Optimizer(tracing.Watched):
         with tracing.paused():
             begun = self.prepare(parameter, group)
             for tensor in begun.values():
-                if isinstance(tensor, Tensor) and tensor.node.op is FULL and tensor.node.value is None:
-                    tensor.node = leaf(whole(tensor.node), tensor.node.type)
+                if isinstance(tensor, Tensor):
+                    node = tensor.node
+                    if node.op is FULL and node.value is None:
+                        tensor.node = leaf(whole(node), node.type)
             dict.update(state, begun)  # not counted as a change, which it is not to who traces
 
     def zero_grad(self) -> None:
