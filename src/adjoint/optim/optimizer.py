@@ -338,14 +338,10 @@ class Optimizer(tracing.Watched):
         if variable is not None and variable.sparse and self.is_rowwise(group):
             parameter.data = update_rows(self.update, parameter, gradient, state, group)
             return
-        if known is not None and not isinstance(group, _Rated) and self.is_elementwise(group):
-            tensors = [value.node for value in state.values() if isinstance(value, Tensor)]
-            turn, before = (parameter, gradient, state, group), [node, gradient.node, *tensors]
-            update = known.of(turn, before)
-            if update is not None:
-                update.repeat(turn, before)
-                return
-        parameter.data = self.update(parameter, gradient, state, group)
+        turn = parameter, gradient, state, group
+        alike = known is not None and not isinstance(group, _Rated) and self.is_elementwise(group)
+        if known is None or not alike or not known.repeat(turn, node):
+            parameter.data = self.update(parameter, gradient, state, group)
 
     def _turns(self) -> tuple[list[tuple[Tensor, Tensor, State, Group]], list[tuple[int, Tensor]]]:
         """The parameters that have a gradient and are updated here, each with that and its state, which has begun; and the
