@@ -246,6 +246,7 @@ def relatives_of_a_plan() -> Scenario:
     """A second length, from which the third one's plan follows."""
     forget()
     relatives._known.clear()
+    relatives._first.clear()
 
     def long(n: int) -> float:
         x = ad.tensor(np.linspace(0.1, 1.0, n))
@@ -257,6 +258,7 @@ def relatives_of_a_plan() -> Scenario:
     expected = {n: long(n) for n in (21, 22, 25)}
     forget()
     relatives._known.clear()
+    relatives._first.clear()
     long(21)
 
     def action() -> None:

@@ -691,6 +691,25 @@ def test_values_that_somebody_holds_stay_as_they_are():
             np.testing.assert_array_equal(value, was)
 
 
+def test_constants_that_a_call_replaces_are_not_kept():
+    up, down, read = ad.zeros(5), ad.full(5, -0.0), ad.zeros(5)
+    before = [x.node for x in (up, down, read)]
+
+    @ad.jit
+    def step(x):
+        up.data = up + x
+        down.data = 1 / down
+        return read + 1
+
+    np.testing.assert_array_equal(step(ad.ones(5)).numpy(), np.ones(5))
+    np.testing.assert_array_equal(up.numpy(), np.ones(5))
+    np.testing.assert_array_equal(down.numpy(), np.full(5, -np.inf))  # -0 isn't taken for 0
+    assert [node.value is None for node in before] == [True, True, False]
+    step(ad.ones(5))
+    np.testing.assert_array_equal(up.numpy(), np.full(5, 2.0))
+    np.testing.assert_array_equal(down.numpy(), np.full(5, -0.0))
+
+
 def test_two_jitted_functions_share_a_variable():
     w, step = descending()
     total = ad.jit(lambda: w.detach().sum())

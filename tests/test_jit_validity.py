@@ -17,6 +17,7 @@ import pytest
 
 import adjoint as ad
 from adjoint import nn, optim
+from adjoint.tracer import observing
 
 X = np.ones((2, 3), "f")
 
@@ -603,6 +604,7 @@ def listens_after(call):
         lambda x: ad.where(x > 0, x, 0.0) @ x.T,
         lambda x: ad.softmax(x, axis=-1).max(),
         lambda x: ad.nn.functional.relu(x),
+        lambda x: nn.LayerNorm(x.shape[-1])(x),
         lambda x: ad.linalg.norm(x),
         lambda x: ad.value_and_grad(lambda x: (x * x).sum())(x),
         lambda x: ad.vmap(lambda row: row.sum())(x),
@@ -642,6 +644,54 @@ def test_a_trace_listens_where_an_error_is_caught():
 
     with pytest.raises(RuntimeError, match="kept"):
         ad.jit(lambda x: (g(x), x * 2)[1])(X)
+
+
+class Timed(nn.Linear):
+    def forward(self, x):
+        return super().forward(x) * time.time()
+
+
+def hooked():
+    layer = nn.Linear(3, 2)
+    layer.register_forward_hook(lambda module, args, output: output * time.time())
+    return layer
+
+
+def with_forward_of_its_own():
+    layer = nn.Linear(3, 2)
+    layer.forward = lambda x: x * time.time()
+    return layer
+
+
+@pytest.mark.parametrize(
+    "made", [lambda: Timed(3, 2), hooked, with_forward_of_its_own, lambda: nn.Sequential(Timed(3, 2))]
+)
+def test_a_trace_listens_to_the_users_code_in_a_layer(made):
+    layer = made()
+    with pytest.raises(RuntimeError, match=r"time\.time gives something else"):
+        ad.jit(lambda x: layer(x))(np.ones((1, 3), "f"))
+
+
+def test_a_trace_listens_to_what_the_user_has_put_in_a_layers_function(monkeypatch):
+    layer = nn.Linear(3, 2)
+    monkeypatch.setattr(nn.functional, "linear", lambda x, w, b: x * time.time())
+    with pytest.raises(RuntimeError, match=r"time\.time gives something else"):
+        ad.jit(lambda x: layer(x))(np.ones((1, 3), "f"))
+
+
+@pytest.mark.skipif(not observing.CAN_PAUSE, reason="exchanging a listener costs more than listening")
+def test_a_plain_layer_is_not_listened_to(monkeypatch):
+    layer, heard = nn.Linear(3, 2), []
+    enter = observing.Observer._enter
+    monkeypatch.setattr(
+        observing.Observer, "_enter", lambda self, frame, code: (heard.append(code), enter(self, frame, code))[1]
+    )
+    f = ad.jit(lambda x: layer(x))
+    f(np.ones((1, 3), "f"))
+    assert nn.Module.__call__.__code__ in heard and nn.Linear.forward.__code__ not in heard
+    layer.weight.data = layer.weight * 2  # what it reads is noted all the same
+    layer.bias = None
+    np.testing.assert_allclose(f(np.ones((1, 3), "f")).numpy(), layer(ad.ones((1, 3))).numpy(), rtol=1e-6)
 
 
 def test_rules_of_the_users_are_listened_to():

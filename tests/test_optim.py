@@ -284,7 +284,7 @@ def test_a_step_is_one_evaluation_however_much_it_records(monkeypatch: pytest.Mo
     assert calls == [60], "parameters and both moments, at once"
     for p in parameters:
         np.testing.assert_allclose(p.numpy(), 0.5, 1e-4)
-    assert pending._recorded_since[0] < pending.LOOK_AFTER
+    assert pending.recorded_since[0] < pending.LOOK_AFTER
 
 
 MORE = {

@@ -19,7 +19,6 @@ from adjoint.compiler.tables import Start
 from adjoint.compiler.targets.target import Sizes, tuned
 from adjoint.execution.native import kindred, relatives
 from adjoint.execution.native.program import Native, compile_nests
-from adjoint.execution.native.relatives import describe
 from adjoint.execution.native.remembered import Remembered
 from adjoint.plan.canonical import canonicalize, value_array
 from adjoint.plan.plan import Plan, build
@@ -40,8 +39,7 @@ def recorded(outputs: Sequence[ad.Tensor]) -> Recorded:
 
 def stamped(plan: Plan) -> Native | None:
     """What a plan's relatives say of its program; None where the compiler has to be asked."""
-    described = describe(plan)
-    return None if described is None else relatives._followed(plan, *described)
+    return relatives._followed(plan)
 
 
 def handed_on(native: Native, *lives: Lifetime) -> bool:
@@ -147,10 +145,10 @@ def check_kin(outputs: Sequence[ad.Tensor], kind: Any = "kind") -> bool:
 
 @pytest.fixture(autouse=True)
 def forgotten() -> Any:
-    for known in (relatives._known, kindred._known):
+    for known in (relatives._known, relatives._first, kindred._known):
         known.clear()
     yield
-    for known in (relatives._known, kindred._known):
+    for known in (relatives._known, relatives._first, kindred._known):
         known.clear()
 
 

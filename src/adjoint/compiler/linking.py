@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import copy
 import weakref
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import accumulate, chain, count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +17,10 @@ from adjoint.compiler.excerpts import Key, key_of
 from adjoint.compiler.extents import Values
 from adjoint.compiler.families import Family, follows, pattern_of, structure_of, with_numbers
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Host, Nest, Unit
+from adjoint.compiler.fuse.kinds import Host, Nest, Unit, View
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.tables import (
+    HEADER,
     Arguments,
     Calls,
     First,
@@ -36,6 +37,7 @@ from adjoint.compiler.targets.target import target, tuning
 from adjoint.plan.plan import Step
 from adjoint.runtime import code, libraries, llvm, onednn, onednn_library
 
+_new_tuple = tuple.__new__  # named tuples by their own constructor take twice as long
 MOST_KERNELS = 1 << 12  # that are remembered; a program keeps those that it calls
 
 
@@ -232,11 +234,13 @@ class Linker:
         self.stretches: list[tuple[range | None, Step | None]] = []
         self.rows: list[tuple[int, int, int, int]] = []
         self.packing: list[int] = []  # rows of what all threads do before a unit
-        self.blocks: list[int] = []
+        self.size = 0  # of all blocks
         self.begin = 0
         self.spots: list[tuple[int, int]] = []  # of each kernel's unit: its number, the row of its call
         self.starts: list[list[Start]] = []  # and where its places are
-        self.places: list[int] = []  # in the blocks, of what isn't a kernel's number
+        self.keys: list[Any] = []  # of what stands in the blocks besides numbers
+        self.untabled: dict[int, int] = {}  # by their numbers among the keys, what of it isn't a position in the table
+        self.plain: dict[int, list[Any] | None] = {}  # by identity of a kernel, its keys, if only places differ
         self.packs: list[Any] = []  # the views that are packed, in order
         self.primitives: list[onednn.Primitive] = []  # of oneDNN, that kernels call, in order
         self.sized: list[tuple[Shared, int, str]] = []  # scratch space, and of which unit's kernel its size is
@@ -249,6 +253,8 @@ class Linker:
                 if timed:
                     self.close()
         self.close()
+        given = [kernels[index][0] for index, _ in self.spots]
+        self.write_blocks(given)
         used = [kernel for kernel, _ in kernels.values()]
         self.time = sum([kernel.time for kernel in used])  # nanoseconds, a guess
         self.uses = Counter([id(kernel.code) for kernel in used])
@@ -256,11 +262,27 @@ class Linker:
         self.keep += list({id(kernel): kernel for kernel in used}.values())
         self.keep += [_tiles[tile, target()] for tile in _tiles_of(self.table.positions)]
         self.nbytes = sum({id(k.code.library): k.code.library.nbytes for k in used}.values())
-        self.arguments = np.array(self.blocks or [0], np.int64)
-        self.calls = np.array(self.rows, np.int64).reshape(-1, calls.CALL)
-        del self.blocks, self.rows
+        self.calls = np.fromiter(chain.from_iterable(self.rows), np.int64).reshape(-1, calls.CALL)
+        del self.rows, self.keys, self.untabled, self.plain
         self.calls[:, 1] = self.calls[:, 1] * 8 + self.arguments.ctypes.data
-        self.share([kernels[index][0] for index, _ in self.spots])
+        self.share(given)
+
+    def write_blocks(self, kernels: Sequence[Kernel]) -> None:
+        """Write the blocks of the units of these kernels, of whose keys all get positions in the table."""
+        positions: dict[Any, int] = defaultdict(count(HEADER).__next__, {None: 0})
+        found = [positions[key] for key in self.keys]
+        del positions[None]
+        self.table.positions = dict(positions)
+        for k, value in self.untabled.items():
+            found[k] = value
+        distinct = {id(kernel): kernel for kernel in kernels}
+        own = {k: np.array([place for place, _ in kernel.places], np.int64) for k, kernel in distinct.items()}
+        places = [own[id(kernel)] for kernel in kernels]
+        begin = list(accumulate([len(kernel.numbers) for kernel in kernels], initial=0))
+        behind = np.repeat(begin[:-1], list(map(len, places)))
+        self.arguments = _blocks(kernels)
+        self.places = np.concatenate([*places, np.zeros(0, np.int64)]) + behind  # in the blocks, of what isn't a number
+        self.arguments[self.places] = found
 
     def share(self, kernels: Sequence[Kernel]) -> None:
         """Say in which calls other threads help, if these are the kernels. They are woken for what takes long, and where all that
@@ -291,11 +313,10 @@ class Linker:
     def add(self, index: int, kernel: Kernel, starts: list[Start]) -> None:
         """The calls of a unit, which is the program's `index`-th."""
         arguments, table = kernel.arguments, self.table
-        positions: dict[Any, int] = table.positions
         packed: dict[str, Shared] = {}
         first = kernel.first
         for view, purpose in arguments.packed.items():
-            view = view._replace(root=starts[view.root].root, offset=starts[view.root].offset)
+            view = _new_tuple(View, (*starts[view.root], view.shape, view.strides))
             self.packs.append(view)
             before = table.packed.get(view)
             if before is None:
@@ -309,31 +330,37 @@ class Linker:
             if space not in table.shared:
                 table.shared[space] = size
                 self.sized.append((space, index, purpose))
-        blocks, block = self.blocks, len(self.blocks)
-        blocks += kernel.numbers
-        for place, key in kernel.places:
-            if type(key) is Start:  # as mostly
-                start = starts[key[0]]
-                found = positions.get(start)
-                if found is None:
-                    found = positions[start] = table.size
+        keys = self.keys
+        if id(kernel) not in self.plain:
+            same = all([type(key) is Start or type(key) is Function for _, key in kernel.places])
+            own = [key[0] if type(key) is Start else key for _, key in kernel.places]
+            self.plain[id(kernel)] = own if same else None
+        plain = self.plain[id(kernel)]
+        if plain is not None:
+            keys += [starts[x] if x.__class__ is int else x for x in plain]
+        for _, key in kernel.places if plain is None else ():
+            found = None
+            if type(key) is Start:
+                key = starts[key[0]]
             elif type(key) is Shared:
-                found = table.at(packed.get(key.purpose) or Shared(index, key.purpose))
+                key = packed.get(key.purpose) or Shared(index, key.purpose)
             elif type(key) is Handle:
-                found = table.at(table.handle(arguments.primitives[key.number]))
+                key = table.handle(arguments.primitives[key.number])
             elif type(key) is Loop:
-                found = table.at(Loop(index))
+                key = Loop(index)
             elif type(key) is Calls:
                 found = self.own.call(arguments.primitives[key.number])
             elif type(key) is FirstCheck:
                 found = len(table.checks)
-            else:
-                found = table.at(key)
-            blocks[block + place] = found
-            self.places.append(block + place)
+            if found is not None:
+                key, self.untabled[len(keys)] = None, found
+            keys.append(key)
         table.checks += arguments.checks
         self.primitives += arguments.primitives
-        self.own.scratch = max(self.own.scratch, arguments.scratch)
+        if arguments.scratch > self.own.scratch:
+            self.own.scratch = arguments.scratch
+        block = self.size
+        self.size += len(kernel.numbers)
         flags = calls.CHECKED if arguments.checks else 0
         for address, one in first:
             if one.chunks > 1:
@@ -349,7 +376,7 @@ class Linker:
         of those at `moving` are elsewhere, and as many. None where other views are packed once, or other primitives are one."""
         given = [kernels[index] for index, _ in self.spots]
         packs = [
-            view._replace(root=own[view.root].root, offset=own[view.root].offset)
+            _new_tuple(View, (*own[view.root], view.shape, view.strides))
             for kernel, own in given
             for view in kernel.arguments.packed
         ]
@@ -371,8 +398,8 @@ class Linker:
             made.primitives, made.own.calls = primitives, [instead[one] for one in self.own.calls]
             table.primitives = {id(instead[one]): (k, instead[one]) for k, one in table.primitives.values()}
         made.own.scratch = max([kernel.arguments.scratch for kernel, _ in given], default=0)
-        if self.places:
-            made.arguments = np.array([*chain.from_iterable([kernel.numbers for kernel, _ in given])], np.int64)
+        if len(self.places):
+            made.arguments = _blocks([kernel for kernel, _ in given])
             made.arguments[self.places] = self.arguments[self.places]
         made.calls = self.calls.copy()
         made.calls[:, 1] += made.arguments.ctypes.data - self.arguments.ctypes.data
@@ -380,6 +407,13 @@ class Linker:
         made.share([kernel for kernel, _ in given])
         _linkers.add(made)
         return made
+
+
+def _blocks(kernels: Sequence[Kernel]) -> np.ndarray[Any, Any]:
+    """The blocks of units of these kernels, with zeros where positions go."""
+    distinct = {id(kernel): kernel for kernel in kernels}
+    made = {k: np.array(kernel.numbers, np.int64) for k, kernel in distinct.items()}
+    return np.concatenate([made[id(kernel)] for kernel in kernels]) if kernels else np.zeros(1, np.int64)
 
 
 def _alike(before: Sequence[Any], now: Sequence[Any]) -> bool:

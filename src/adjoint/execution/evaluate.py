@@ -177,7 +177,7 @@ def _planned(kind: str, roots: Sequence[Node], given: Collection[Node]) -> tuple
         key = (*key, repr([None if type(value) is Unknown else value for value, _ in c.numbers]))
         c.numbers = [found for found in c.numbers if type(found[0]) is Unknown]
     key = Hashed((*key, c.join_numbers()))
-    return c, plan_of(c, list(dict.fromkeys([c.number[x] for x in roots])), False, key, True)
+    return c, plan_of(c, list(range(c.roots)), False, key, True)
 
 
 def prepared(plan: Plan, at_once: bool = False) -> Any:

@@ -43,8 +43,9 @@ class Replay:
         self.count = len(c.leaves)
         self.places = [(place[x], k) for k, x in enumerate(leaves) if x in place]
         self.unknowns = [v for v, _ in c.numbers]
+        numbers = {x: i for i, x in enumerate(c.order[: c.roots])}
         order = {number: k for k, (number, _, _, _) in enumerate(self.plan.outputs)}
-        self.picks = [order[c.number[x]] for x in roots]
+        self.picks = [order[numbers[x]] for x in roots]
         if self.picks == list(range(len(self.plan.outputs))):
             self.picks = []  # the results are in order as they come
         self.program = prepared(self.plan, at_once=True)

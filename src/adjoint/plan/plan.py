@@ -132,13 +132,15 @@ class Compared:
     def __init__(self) -> None:
         self.known: dict[Any, list[tuple[Any, int]]] = {}
 
-    def get(self, key: Any) -> int | None:
+    def setdefault(self, key: Any, slot: int) -> int:
+        """The slot that an equal key has, or else this one from now on."""
         op, attributes, *rest = key
-        return next((slot for one, slot in self.known.get((op, *rest), ()) if one == attributes), None)
-
-    def __setitem__(self, key: Any, slot: int) -> None:
-        op, attributes, *rest = key
-        self.known.setdefault((op, *rest), []).append((attributes, slot))
+        alike = self.known.setdefault((op, *rest), [])
+        for one, found in alike:
+            if one == attributes:
+                return found
+        alike.append((attributes, slot))
+        return slot
 
 
 class Builder:
@@ -146,6 +148,7 @@ class Builder:
 
     def __init__(self, plan: Plan, slot_of: dict[Node, int], replaced: dict[Node, Node]) -> None:
         self.plan = plan
+        self.types, self.steps = plan.types, plan.steps
         self.slot_of = slot_of
         self.replaced = replaced
         self.scalars: set[int] = set()  # slots of constants: one number, whatever the shape
@@ -163,25 +166,22 @@ class Builder:
 
     def add(self, op: Primitive, attributes: Any, inputs: tuple[int, ...], type: Any) -> int:
         """The slot of a step: an equal earlier one, or a new one."""
-        key = None
+        types = self.types
+        slot = len(types)
         if op not in NEVER_MERGED:
             code = type.code if type.__class__ is ArrayType else tuple([t.code for t in type])
             key = (op, None if attributes is None or op.key is not None else attributes, inputs, code)
-            found: int | None = self.merged.get(key)
-            if found is not None:
+            found: int = self.merged.setdefault(key, slot)
+            if found != slot:
                 return found
-        types = self.plan.types
-        slot = len(types)
         types.append(type)
         kernel = op.kernel(attributes, type)
-        self.plan.steps.append(_new_tuple(Step, (op, attributes, kernel, op.masked or kernel, inputs, slot, type)))
-        if key is not None:
-            self.merged[key] = slot
+        self.steps.append(_new_tuple(Step, (op, attributes, kernel, op.masked or kernel, inputs, slot, type)))
         return slot
 
     def place(self, targets: list[Node]) -> None:
         """Add the steps that the targets need, inputs first."""
-        slot_of, replaced, scalars = self.slot_of, self.replaced, self.scalars
+        slot_of, replaced, called, scalars = self.slot_of, self.replaced, self.called, self.scalars
         get, add = slot_of.get, self.add
         stack = targets[::-1]
         pop, push = stack.pop, stack.append
@@ -189,66 +189,73 @@ class Builder:
             node = pop()
             if node in slot_of:
                 continue
-            op, type = node.op, node.type
-            inputs: Sequence[Node] = node.inputs
-            if node.value is not None or (not inputs and op is not HOST_CALL):
-                slot_of[node] = self.given(node)
-                continue
-            if op is SELECT:
-                if node in replaced:
+            while True:  # down to a node whose inputs have slots
+                op, type = node.op, node.type
+                inputs: Sequence[Node] = node.inputs
+                if node.value is not None or (not inputs and op is not HOST_CALL):
+                    slot_of[node] = self.given(node)
+                    break
+                selected = op is SELECT and node in replaced
+                if selected:
                     inputs = (replaced[node],)
-                elif inputs[0] in self.called:
-                    slot_of[node] = self.called[inputs[0]][inputs[0].attributes.outputs[node.attributes]]
-                    continue
-            elif op.elementwise:
-                for x in inputs:
-                    if x.op is BROADCAST:
-                        inputs = self.broadcasting(inputs, type)
+                elif op is SELECT:
+                    if inputs[0] in called:
+                        slot_of[node] = called[inputs[0]][inputs[0].attributes.outputs[node.attributes]]
                         break
-            elif op is PUT_ONTO:
-                inputs = (_bare(inputs[0]), inputs[1])  # NumPy broadcasts to the shape of what is put
-            elif op.reads is not None:
-                inputs = inputs[: op.reads(type)]
-            count = len(inputs)
-            slots: tuple[Any, ...]
-            if count == 2:  # one or two inputs are by far the most common
-                slots = i, j = get(inputs[0]), get(inputs[1])
-                if i is None or j is None:
-                    push(node)
-                    if j is None:
-                        push(inputs[1])
+                elif op.elementwise:
+                    for x in inputs:
+                        if x.op is BROADCAST:
+                            inputs = self.broadcasting(inputs, type)
+                            break
+                elif op is PUT_ONTO:
+                    inputs = (_bare(inputs[0]), inputs[1])  # NumPy broadcasts to the shape of what is put
+                elif op.reads is not None:
+                    inputs = inputs[: op.reads(type)]
+                count = len(inputs)
+                slots: tuple[Any, ...]
+                if count == 2:  # one or two inputs are by far the most common
+                    x, y = inputs
+                    slots = i, j = get(x), get(y)
+                    if i is None or j is None:
+                        push(node)
+                        if i is not None:
+                            node = y
+                            continue
+                        if j is None:
+                            push(y)
+                        node = x
+                        continue
+                    wide = i not in scalars and j not in scalars
+                elif count == 1:
+                    (x,) = inputs
+                    i = get(x)
                     if i is None:
-                        push(inputs[0])
-                    continue
-                wide = i not in scalars and j not in scalars
-            elif count == 1:
-                i = get(inputs[0])
-                if i is None:
-                    push(node)
-                    push(inputs[0])
-                    continue
-                if op is SELECT and node in replaced:
-                    slot_of[node] = i
-                    continue
-                slots = (i,)
-                wide = i not in scalars
-            else:
-                slots = tuple([get(x) for x in inputs])
-                if None in slots:
-                    push(node)
-                    stack.extend([x for x in reversed(inputs) if x not in slot_of])
-                    continue
-                wide = scalars.isdisjoint(slots)
-            if op in APART:
-                slot_of[node] = self.apart(node, inputs, slots)
-                continue
-            if op is CALL:
-                self.called[node] = self.call(node.attributes, slots)
-                slot_of[node] = self.called[node][-1]
-                continue
-            if not wide:
-                slots = self.widened(op, inputs, slots, type)
-            slot_of[node] = add(op, node.attributes, slots, type)
+                        push(node)
+                        node = x
+                        continue
+                    slots = (i,)
+                    wide = i not in scalars
+                else:
+                    slots = tuple([get(x) for x in inputs])
+                    if None in slots:
+                        push(node)
+                        waiting = [x for x in inputs if x not in slot_of]
+                        stack += waiting[:0:-1]
+                        node = waiting[0]
+                        continue
+                    wide = scalars.isdisjoint(slots)
+                if selected:
+                    slot_of[node] = slots[0]
+                elif op in APART:
+                    slot_of[node] = self.apart(node, inputs, slots)
+                elif op is CALL:
+                    called[node] = self.call(node.attributes, slots)
+                    slot_of[node] = called[node][-1]
+                else:
+                    if not wide:
+                        slots = self.widened(op, inputs, slots, type)
+                    slot_of[node] = add(op, node.attributes, slots, type)
+                break
 
     def apart(self, node: Node, inputs: Sequence[Node], slots: tuple[int, ...]) -> int:
         """The slot of the last of the steps that a node stands for."""

@@ -21,7 +21,7 @@ from adjoint.graph import PRIMITIVES, ArrayType, array_type
 from adjoint.plan.assemble import Parts, assembled, note_embedded, sum_of_embedded
 from adjoint.plan.bands import Bands
 from adjoint.plan.extremes import first_extreme
-from adjoint.plan.layers import layered
+from adjoint.plan.overlapping import layered
 from adjoint.plan.plan import Plan, Step, step_of
 from adjoint.plan.shifts import part_of_shifted
 from adjoint.primitives.structural import BROADCAST, EMBED, RESHAPE

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from sys import getprofile, setprofile
 from types import CodeType
 from typing import Any
 
@@ -63,6 +64,11 @@ class Name:
         variable = node.attributes if node.op in (LEAF, VERSION) else None
         if self.variable is not None and self.variable.tracked and variable is not self.variable:
             raise RuntimeError(f"{function}: requires_grad changes while it is traced; change it outside")
+        if node.tracked and variable is None:
+            raise RuntimeError(
+                f"{function}: a tensor from outside is given a value with a history, which would be lost after the call; "
+                "return the new value, or write a copy of the tensor"
+            )
         if node.tracked and (self.variable is None or not self.variable.tracked):
             raise RuntimeError(f"{function}: requires_grad changes while it is traced; change it outside")
 
@@ -445,8 +451,14 @@ def _watched_attribute(owner: Any, name: str) -> Any:
     if trace.__class__ is Trace:
         key, read = id(owner), trace.attributes.read
         if (key not in read or name not in read[key][1]) and key not in trace._own:
-            with tracing.unobserved():  # nobody's function looks at what the walk looks at
+            listener = getprofile()
+            if listener is trace.observer.hear:  # nobody's function looks at what the walk looks at
+                setprofile(None)
+            try:
                 trace.attributes.note(owner, name)
+            finally:
+                if listener is trace.observer.hear:
+                    setprofile(listener)
     return ATTRIBUTE(owner, name)
 
 

@@ -31,8 +31,8 @@ from adjoint.unknown import Unknown
 __all__ = ["Compiled", "RowPlaces"]
 
 # A function that reads and rebinds more names than these is written out at a later call, in proportion, for what comes in every
-# shape is called a few times in each: Python takes 0.1 ms to compile the lines for one name, which save 1 µs in each call.
-NAMES_A_CALL = 20
+# shape is called a few times in each: Python takes 0.1 ms to compile the lines for one name, which save 2 µs in each call.
+NAMES_A_CALL = 48
 MUTABLE = (np.ndarray, set, bytearray, deque, array)  # what a function makes of these, each call gives anew
 CLASH = "an argument, or a gradient, is or shares memory with something else that the function changes"
 
@@ -274,15 +274,29 @@ class Compiled:
             return self._inlined(held, numbers)
         if self.replay is None:
             return []
-        pending = [x for x in held if type(x) is Node and type(x.value) is not np.ndarray]
-        if pending:
-            force(pending)
-        arrays = [x.value if type(x) is Node else x for x in held]
+        arrays = self.arrays(held)
         values = self.replay.run(arrays, numbers[self.known :])
         foreign = [x for x in held if type(x) is not Node]
         if foreign:  # the caller's memory
             values = execution.own(values, foreign)
         return [Node(LEAF, (), None, t, None, 0, False, x) for x, t in zip(values, self.types, strict=True)]
+
+    def arrays(self, held: list[Any]) -> list[Any]:
+        """The values of what is held. Pending constants that the call replaces, as the moments of an optimizer in its first step,
+        get none: one array stands for all that are equal, and is gone after the call."""
+        pending = [k for k, x in enumerate(held) if type(x) is Node and type(x.value) is not np.ndarray]
+        shared: dict[int, Any] = {}
+        if pending:
+            replaced = {id(tensor) for tensor, position, _, _ in self.rebound if position is None}
+            made: dict[Any, Any] = {}
+            for k in pending:
+                node, (source, position) = held[k], self.sources[k]
+                value = node.attributes
+                if node.op is FULL and position is None and id(source) in replaced and type(value) is not Unknown:
+                    key = (node.type, type(value), value or repr(value))  # -0 isn't 0
+                    shared[k] = made[key] if key in made else made.setdefault(key, FULL.kernel(value, node.type)())
+            force([held[k] for k in pending if k not in shared])
+        return [shared[k] if k in shared else x.value if type(x) is Node else x for k, x in enumerate(held)]
 
     def _inlined(self, held: list[Any], numbers: list[Any]) -> list[Node]:
         # what the last call made of a running statistic, if nobody has asked for it: it mustn't pile up from call to call
@@ -348,17 +362,16 @@ class Compiled:
         """
         leaves = call.leaves
         nodes: list[tuple[Tensor, Node]] = []
-        watched = []
         for tensor, position, variable, place in self.rebound:
             if position is not None:
                 tensor = leaves[position]
                 variable = tensor.node.attributes if variable is not None else None
             node = results[place]
-            if node.op is DETACH and node.inputs and node.inputs[0].tracked:
-                watched.append(node)  # as when it is recorded
             if variable is not None:
                 node = version(node, variable) if node.value is None else leaf(node.value, node.type, variable)
             nodes.append((tensor, node))
+        cut = [results[place] for _, _, _, place in self.rebound] if self.inlined else []
+        watched = [x for x in cut if x.op is DETACH and x.inputs and x.inputs[0].tracked]  # as when it is recorded
         for owner, position, place in self.changed:
             nodes.append(((owner if position is None else leaves[position].node.attributes).grad, results[place]))
         gradients = [

@@ -4,10 +4,11 @@ A profile function (`sys.setprofile`) hears of every call in this thread: of Pyt
 functions in C before they are called. It is there during the trace alone. A profiler that was there before is put back.
 
 Python pays for a listener at every call, return and call of C, so a recorded operation takes four times as long while one is
-there. An operation of the engine's that is given numbers, arrays and tensors alone runs none of the user's code, so nothing is to
-be heard until it returns: the listener goes, and what brings it back hangs on the operation's frame, which is freed as it
-returns. A frame that an exception keeps would bring it back too late for the code that catches it, so where the user's code
-catches anything, it stays. From Python 3.12 on exchanging a listener costs more than listening, so it stays there, too.
+there. An operation of the engine's that is given numbers, arrays and tensors alone runs none of the user's code, and neither does
+a layer of the engine's that holds no more than that. So nothing is to be heard until it returns: the listener goes, and what
+brings it back hangs on the operation's frame, which is freed as it returns. A frame that an exception keeps would bring it back
+too late for the code that catches it, so where the user's code catches anything, it stays. From Python 3.12 on exchanging a
+listener costs more than listening, so it stays there, too.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import inspect
 import io
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from types import CodeType, FrameType, ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -142,6 +143,17 @@ def _are_plain(names: Sequence[str], given: Mapping[str, Any]) -> bool:
     return True
 
 
+def _computes_by_itself(kind: type[Any]) -> bool:
+    """Whether what a class of modules computes, and the functions that it names, are as the engine has them."""
+    code = getattr(kind.forward, "__code__", None)
+    if not kind.__module__.startswith("adjoint.nn.") or code is None or not code.co_filename.startswith(PACKAGE):
+        return False
+    names: dict[str, Any] = kind.forward.__globals__
+    spaces = [names, *[vars(x) for x in map(names.get, code.co_names) if isinstance(x, ModuleType)]]
+    functions = [x for space in spaces for x in map(space.get, code.co_names) if isinstance(x, FunctionType)]
+    return all([function.__code__.co_filename.startswith(PACKAGE) for function in functions])
+
+
 def _has_own_rules(given: Mapping[str, Any]) -> bool:
     """Whether the nodes to differentiate have rules of the engine's alone, which call none of the user's."""
     return all([type(node.op.vjp) is tuple or node.op is CONCAT for node in given["order"]])
@@ -168,14 +180,16 @@ class Observer:
         self._known: dict[int, CodeType] = {}  # what need not be heard of any more, by address
         # of the engine's code: whether a call with these arguments runs none of the user's
         self._alone: dict[int, Callable[[Mapping[str, Any]], bool]] = {}
+        self._layers: dict[type, bool] = {}  # of classes of modules: whether their code calls the engine's alone
         self._may_pause = CAN_PAUSE and sys.gettrace() is None  # a debugger reads what hangs on frames
+        self.hear: Any = None  # the listener
         self._returning: Any = None  # what brings the listener back when it is freed
 
     def watch(self, function: Callable[[], Any]) -> Any:
         """Call a function, watched."""
         before: Any = sys.getprofile()
         after = before if callable(before) else None
-        hear = self._hearing()
+        hear = self.hear = self._hearing()
         # Functions in C, so that no handler runs in between.
         self._returning = type("Returning", (), {"__del__": functools.partial(sys.setprofile, hear)})
         nothing = functools.partial(int)
@@ -187,6 +201,7 @@ class Observer:
             # is freed later, and brings nothing back any more.
             self._returning.__del__ = nothing
             sys.setprofile(after)
+            self.hear = None
             if hasattr(before, "enable"):  # cProfile, which is written in C
                 before.enable()
         if self.refused is not None:
@@ -241,8 +256,24 @@ class Observer:
         self._known[id(code)] = code
         if code in WALKS:
             self._alone[id(code)] = WALKS[code]
+        elif name == "adjoint.nn.module" and code.co_qualname == "Module.__call__":
+            everywhere = vars(frame.f_globals["everywhere"])
+            self._alone[id(code)] = lambda given: everywhere.get("_hooks") is None and self._is_plain_layer(given)
         elif name.startswith(OPERATIONS) and not code.co_flags & GENERATES:
             self._alone[id(code)] = functools.partial(_are_plain, code.co_varnames[: _argument_count(code)])
+
+    def _is_plain_layer(self, given: Mapping[str, Any]) -> bool:
+        """Whether a call of a module runs none of the user's code: it is of a class of the engine's, without hooks, and holds
+        numbers and tensors alone, as its arguments are."""
+        module = given["self"]
+        kind = type(module)
+        ours = self._layers.get(kind)
+        if ours is None:
+            ours = self._layers[kind] = _computes_by_itself(kind)
+        if not ours:
+            return False
+        state: dict[str, Any] = object.__getattribute__(module, "__dict__")
+        return _are_plain([name for name in state if name != "_kinds"], state) and _are_plain(("args", "kwargs"), given)
 
     def _called(self, frame: FrameType, function: Any) -> None:
         owner = getattr(function, "__self__", None)

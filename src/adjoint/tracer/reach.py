@@ -51,10 +51,14 @@ LEAVES = (
     np.number, np.bool_, np.character, np.datetime64, np.dtype, DType, Named, Node, Variable, Unknown,
 )  # fmt: skip
 
+EXACTLY = frozenset(LEAVES)
+
 
 def is_leaf(value: Any) -> bool:
     """Whether a value is such. `isinstance` would ask a module for its class, once for each kind, which counts as reading it."""
     kind = type(value)
+    if kind in EXACTLY:
+        return True
     if issubclass(kind, tracing.Watched):
         return issubclass(kind, LEAVES)
     return isinstance(value, LEAVES) and not (kind.__dictoffset__ and issubclass(kind, NUMBERS_AND_TEXTS))
@@ -399,7 +403,7 @@ class Reach:
                 about = f"the attributes of {bearer.path}"
                 self.guards.add("same_items([*{0}], {1})", state, list(state), about=about, restore=undo)
         plainly: Any = object.__getattribute__
-        direct = kind.__getattribute__ is plainly
+        direct, computes = kind.__getattribute__ is plainly, _computes(kind)
         for name in names - bearer.done:
             bearer.done.add(name)
             about = f"{kind.__name__}.{name}"
@@ -428,9 +432,9 @@ class Reach:
                 if value is not ABSENT or name in self._doubtful:
                     self._value(f"getattr({{0}}, {name!r}, ABSENT)", owner, value, about, name)
                     self.pending.append((value, about))
-            elif (raw is not ABSENT or name in self._doubtful or _computes(kind)) and hasattr(owner, "__dict__"):
+            elif (raw is not ABSENT or name in self._doubtful or computes) and hasattr(owner, "__dict__"):
                 self._guard_absent(state, name, about)
-            if raw is ABSENT and name not in state and _computes(kind):
+            if computes and raw is ABSENT and name not in state:
                 self._guard_nowhere(kind, name)
 
     def _look_at_class(self, bearer: _Bearer, names: Iterable[str]) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Sequence
-from itertools import accumulate, chain
+from itertools import chain, islice, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,6 +41,7 @@ Linked = dict[int, tuple[Kernel, list[Start]]]
 ADDED = 1 << 40  # from here on numbers are names of what a stage has added: the unit that mentions it first, and where
 MENTIONS = 1 << 12  # names of a unit, at most
 FIXED = -2  # and from here down of slots that are the same in every layer
+PLACES, MAKES, OVER, TAKES, READS = range(USES := 5)  # what names are of a unit's: see `Row`
 FEWEST = 8  # units in a loop
 WINDOWS = (4, 32)  # units that are compared at once
 
@@ -80,7 +81,11 @@ def compile_layers(plan: Plan) -> Native | None:
         if short is None or isinstance(fusion, str) or any([isinstance(unit, Scan) for unit in fusion.units]):
             return None
         return _Layers(plan, short, fusion).program()
-    except Exception:  # whatever it is, the plan goes through the stages itself
+    except (
+        Unfit,
+        LookupError,
+        ValueError,
+    ):  # also for names that the shorter plan doesn't know, and rows of unlike lengths
         return None
 
 
@@ -139,7 +144,7 @@ class _Layers:
     def program(self) -> Native:
         """The program of the whole plan. Raises Unfit where its units don't follow."""
         names = self.numbered()
-        whole = _Whole(self.short, self.grown(names), list(map(len, self.names)))
+        whole = _Whole(self.short, self.grown(names), np.array(list(map(len, self.names))))
         units, names = whole.rows(names)
         numbers, views = self.results(whole)
         added = np.unique(np.concatenate([names[names >= ADDED], numbers[numbers >= ADDED]]))
@@ -155,7 +160,7 @@ class _Layers:
         fusion = copy.copy(self.fusion)
         fusion.plan = copy.copy(fusion.plan)
         fusion.plan.steps, fusion.plan.outputs = [], self.plan.outputs
-        fusion.units = [self.fusion.units[k] for k in units]
+        fusion.units = [self.fusion.units[k] for k in units.tolist()]
         fusion.shapes, fusion.dtypes, fusion.views = fusion.shapes.copy(), fusion.dtypes.copy(), fusion.views.copy()
         fusion.objects = fusion.objects.copy()
         results = slots(numbers).tolist()
@@ -163,19 +168,20 @@ class _Layers:
         fusion.views.update(
             [(slot, _new(View, (root, *lies))) for (slot, root), lies in zip(results, views, strict=True) if lies]
         )
-        linked, uses = self.uses(units, slots(names).tolist(), fusion)
-        linker = Linker(fusion.units, linked, False)
+        columns = _Columns(self.rows, units, slots(names))
+        linker = Linker(fusion.units, self.linked(columns, fusion), False)
+        uses = self.uses(columns, fusion)
         self.check(fusion, uses, linker)
         return Native(fusion, linker=linker, outline=Outline(fusion, uses))
 
     def check(self, fusion: Fusion, uses: Uses, linker: Linker) -> None:
         """Raise Unfit where something is read that nothing makes."""
-        plan = self.plan
-        there = {*range(len(plan.leaf_types) + len(plan.number_types)), *fusion.plan.constants, *uses.produced}
-        there.update([unit.step.output for unit in fusion.units if isinstance(unit, Host)])
-        read = {key.root for key in linker.table.positions if type(key) is Start}
+        given = len(self.plan.leaf_types) + len(self.plan.number_types)
+        read = {key[0] for key in linker.table.positions if type(key) is Start}
         read.update([fusion.views[slot].root for slot in fusion.results if slot not in fusion.objects])
-        if not read <= there:
+        read -= uses.produced.keys() | fusion.plan.constants.keys()
+        read -= {unit.step.output for unit in fusion.units if isinstance(unit, Host)}
+        if any([slot >= given for slot in read]):
             raise Unfit
 
     def numbered(self) -> Array:
@@ -267,39 +273,50 @@ class _Layers:
             lie.append(None if view is None else view[1:])
         return np.array(rows), lie
 
-    def uses(self, units: list[int], names: list[int], fusion: Fusion) -> tuple[Linked, Uses]:
-        """The kernel of each unit of the whole and where its places are; the uses of its arrays, whose types `fusion` gets."""
-        linked: Linked = {}
-        uses = Uses({}, {}, {}, {})
-        shapes, dtypes = self.fusion.shapes, self.fusion.dtypes
+    def linked(self, columns: _Columns, fusion: Fusion) -> Linked:
+        """The kernel of each unit of the whole and where its places are. Host steps get these names in `fusion`."""
+        found: Linked = {}
+        names, rows = columns.of(PLACES).names, self.rows
+        offsets = chain.from_iterable([rows[k].offsets for k in columns.units])
+        places = list(map(_new, repeat(Start), zip(names, offsets, strict=True)))
         at = 0
-        for index, k in enumerate(units):
-            kernel, (spots, count), offsets, makes, over, takes, reads = self.rows[k]
-            behind = at + len(offsets)
-            if kernel >= 0:
-                numbered = [NOWHERE] * count
-                for spot, place in zip(spots, zip(names[at:behind], offsets, strict=True), strict=True):
-                    numbered[spot] = _new(Start, place)
-                linked[index] = self.kernels[kernel], numbered
-            elif kernel < NOTHING:
+        for index, k in enumerate(columns.units):
+            row = rows[k]
+            spots, count = row.spots
+            behind = at + len(spots)
+            if row.kernel >= 0:
+                starts = places[at:behind]
+                if len(spots) < count:
+                    own, starts = starts, [NOWHERE] * count
+                    for spot, place in zip(spots, own, strict=True):
+                        starts[spot] = place
+                found[index] = self.kernels[row.kernel], starts
+            elif row.kernel < NOTHING:
                 fusion.units[index] = self.host(fusion.units[index], names[at:behind], fusion)
-            at, behind = behind, behind + makes
-            own = names[at:behind]
-            for slot, like in zip(own, self.names[k][len(offsets) :], strict=False):
-                uses.produced.setdefault(slot, index)
-                fusion.shapes[slot], fusion.dtypes[slot] = shapes[like], dtypes[like]
-            for slot, leaves in zip(own, over, strict=True):
-                if leaves:
-                    at, behind = behind, behind + leaves
-                    uses.shares[slot] = tuple(names[at:behind])
-            at, behind = behind, behind + takes
-            uses.handed_on.update([x for x in zip(own, names[at:behind], strict=False) if x[1] != NOTHING])
-            at, behind = behind, behind + reads
-            if any([uses.produced.get(slot, index) > index for slot in names[at:behind]]):
-                raise Unfit
-            uses.last.update(dict.fromkeys(names[at:behind], index))
             at = behind
-        return linked, uses
+        return found
+
+    def uses(self, columns: _Columns, fusion: Fusion) -> Uses:
+        """The uses of the arrays of the whole, whose types `fusion` gets. Raises Unfit where one is read before it is made."""
+        rows, units = self.rows, columns.units
+        made, read = columns.of(MAKES), columns.of(READS)
+        produced = dict(zip(made.names[::-1], made.units[::-1], strict=True))  # by the first unit that makes it
+        produced = {slot: produced[slot] for slot in made.names}
+        if any([produced.get(slot, index) > index for slot, index in zip(read.names, read.units, strict=True)]):
+            raise Unfit
+        kinds = [
+            [(self.fusion.shapes[slot], self.fusion.dtypes[slot]) for slot in names[len(row.offsets) :][: row.makes]]
+            for row, names in zip(rows, self.names, strict=True)
+        ]
+        for slot, (shape, dtype) in zip(made.names, chain.from_iterable([kinds[k] for k in units]), strict=True):
+            fusion.shapes[slot], fusion.dtypes[slot] = shape, dtype
+        over = iter(columns.of(OVER).names)
+        counts = chain.from_iterable([rows[k].over for k in units])
+        shares = {slot: tuple(islice(over, n)) for slot, n in zip(made.names, counts, strict=True) if n}
+        taking = [slot for slot, unit in zip(made.names, made.units, strict=True) if rows[units[unit]].takes]
+        taken = zip(taking, columns.of(TAKES).names, strict=True)
+        last = dict(zip(read.names, read.units, strict=True))
+        return Uses(produced, last, shares, {slot: x for slot, x in taken if x != NOTHING})
 
     def host(self, like: Any, names: list[int], fusion: Fusion) -> Host:
         """A host step of the whole that is like one of the shorter plan, on these names. Raises Unfit for one that a stage has
@@ -321,12 +338,35 @@ class _Layers:
         return Host(own._replace(inputs=inputs), like.reason)
 
 
+class Named(NamedTuple):
+    """Names of the same use, and the units that they are names of."""
+
+    names: list[int]
+    units: list[int]
+
+
+class _Columns:
+    """Units, by the rows that they are like, and all their names one behind the other."""
+
+    def __init__(self, rows: Sequence[Row], units: Array, names: Array) -> None:
+        self.units: list[int] = units.tolist()
+        self.names = names
+        counts = np.array([(len(x.offsets), x.makes, sum(x.over), x.takes, x.reads) for x in rows])[units]
+        size = np.arange(counts.size).reshape(counts.shape)
+        self.number = np.repeat(size.ravel(), counts.ravel())  # of each name's unit and use in one
+
+    def of(self, use: int) -> Named:
+        """The names of one of the uses."""
+        unit, its = np.divmod(self.number, USES)
+        return Named(self.names[its == use].tolist(), unit[its == use].tolist())
+
+
 class _Whole:
     """A list of units with so many names in which loops grow, and what becomes of numbers in it."""
 
-    def __init__(self, short: Shortened, loops: Sequence[Loop], lengths: Sequence[int]) -> None:
+    def __init__(self, short: Shortened, loops: Sequence[Loop], lengths: Array) -> None:
         self.short, self.loops = short, loops
-        self.begin = [0, *accumulate(lengths)]  # the first name of each unit
+        self.begin = np.concatenate([[0], np.cumsum(lengths)])  # the first name of each unit
         gaps: list[tuple[int, int]] = []
         for loop in loops:
             middle = loop.start + loop.times // 2 * loop.period
@@ -342,14 +382,14 @@ class _Whole:
         found[added] = ADDED + self.places[unit] * MENTIONS + mention
         return found
 
-    def rows(self, names: Array) -> tuple[list[int], Array]:
+    def rows(self, names: Array) -> tuple[Array, Array]:
         """The units of the whole, by those of the shorter list that they are like, and their names. Raises Unfit where a loop
         doesn't end where it must."""
-        units: list[int] = []
+        units: list[Array] = []
         parts: list[Array] = []
         at, begin = 0, self.begin
         for loop in self.loops:
-            units += range(at, loop.start)
+            units.append(np.arange(at, loop.start))
             parts.append(self.of(names[begin[at] : begin[loop.start]]))
             first, stride, last = _ends(names[begin[loop.start] : begin[loop.stop]], loop.times)
             first, last = self.of(first), self.of(last)
@@ -357,12 +397,12 @@ class _Whole:
             found = first + np.arange(times)[:, None] * stride
             if (found[-1] != last).any():
                 raise Unfit
-            units += [*range(loop.start, loop.start + loop.period)] * times
+            units.append(np.tile(np.arange(loop.start, loop.start + loop.period), times))
             parts.append(found.ravel())
             at = loop.stop
-        units += range(at, len(begin) - 1)
+        units.append(np.arange(at, len(begin) - 1))
         parts.append(self.of(names[begin[at] :]))
-        return units, np.concatenate(parts)
+        return np.concatenate(units), np.concatenate(parts)
 
 
 def _ends(names: Array, times: int) -> tuple[Array, Array, Array]:

@@ -289,6 +289,9 @@ class Relatives(Kindred[Pattern]):
 
 
 _known: Remembered[Relatives] = Remembered(MOST_STEPS)
+_first: Remembered[list[Plan]] = Remembered(
+    MOST_STEPS
+)  # of so many steps, outputs and so on: described once a second comes
 _lock = _forks.rlock()
 
 
@@ -298,20 +301,35 @@ def compile_plan(plan: Plan, for_good: bool = False) -> Native | NumberMachine |
     if machine is not None or plan.repeats is not None:
         return machine
     if len(plan.steps) >= WORTH and "ADJOINT_SHOW" not in os.environ:
-        described = describe(plan)
-        if described is not None:
-            with _lock:
-                found = _followed(plan, *described)
-            if found is not None:
-                return found
+        with _lock:
+            found = _followed(plan)
+        if found is not None:
+            return found
     return compile_layers(plan) or compile_nests(plan)
 
 
-def _followed(plan: Plan, structure: Any, numbers: Values) -> Native | None:
-    key = Hashed((structure, settings()))
+def _followed(plan: Plan) -> Native | None:
+    """The program of a plan that follows from those of its structure that were met, if it does."""
+    count = len(plan.steps)
+    kind = (count, len(plan.types), len(plan.leaf_types), len(plan.outputs), settings())
+    first = _first.get(kind)
+    if first is None:
+        if not any([array.ndim for array in plan.constants.values()]):
+            _first.put(kind, [copy.copy(plan)], count)
+        return None
+    for one in first:
+        described = describe(one)
+        if described is not None:
+            key = Hashed((described.structure, kind))
+            _known.put(key, Relatives(described.numbers, count), count)
+    _first.put(kind, [], 1)
+    described = describe(plan)
+    if described is None:
+        return None
+    key, numbers = Hashed((described.structure, kind)), described.numbers
     relatives = _known.get(key)
     if relatives is None:
-        relatives = Relatives(numbers, len(plan.steps))
+        relatives = Relatives(numbers, count)
         found = None
     else:
         found = relatives.stamped(plan, numbers)
