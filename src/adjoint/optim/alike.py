@@ -86,11 +86,11 @@ class Update(NamedTuple):
         parameter, _, state, _ = turn
         _, _, _, callee, result, tensors, counts = self.recipe
         nodes = [*before, *call(callee, [*before, *self.constants])]
-        for name, place in tensors:
-            rebind(dict.__getitem__(state, name), nodes[place], True)
+        for (name, place), old in zip(tensors, before[2:], strict=True):
+            rebind(dict.__getitem__(state, name), nodes[place], True, old)
         for name, number in zip(counts, self.numbers, strict=True):
             state[name] = number
-        rebind(parameter, nodes[result], True)
+        rebind(parameter, nodes[result], True, before[0])
 
 
 _recipes: dict[Any, list[Recipe | None]] = {}  # by what is alike; None: such an update can't be repeated
@@ -106,15 +106,26 @@ class Updates:
         self.found: dict[Any, list[Any] | None] = {}  # what recipes have worked out
         self.settings: dict[int, Any] = {}  # of the groups
 
-    def of(self, turn: Turn, before: Sequence[Node]) -> Update | None:
-        """How a parameter is updated, of which `before` is given; None: as the optimizer says."""
-        numbers = _numbers_of(turn)
-        kind = (numbers, *turn[2], *[x.type.code for x in before])
+    def repeat(self, turn: Turn, own: Node) -> bool:
+        """Update a parameter, which is its `own` node, as others were; False where the optimizer's rule does something else."""
+        _, gradient, state, group = turn
+        before, parts = [own, gradient.node], list[Any]([id(group)])
+        for name, value in state.items():
+            if isinstance(value, Tensor):
+                before.append(value.node)
+                continue
+            number = state[name]  # which stands for that of each call while a function is traced
+            parts += (Unknown, number.name) if type(number) is Unknown else (type(number), number)
+        kind = (*parts, *state, *[x.type.code for x in before])
         if kind not in self.known:
-            self.known[kind] = self._fitting(turn, before, numbers)
-        return self.known[kind]
+            self.known[kind] = self._fitting(turn, before, tuple(parts))
+        update = self.known[kind]
+        if update is not None:
+            update.repeat(turn, before)
+        return update is not None
 
     def _fitting(self, turn: Turn, before: Sequence[Node], numbers: Any) -> Update | None:
+        """How a parameter is updated, of which `before` is given, with the numbers that decide on those of the update."""
         _, _, state, group = turn
         if id(group) not in self.settings:
             self.settings[id(group)] = _settings(group)
@@ -148,17 +159,6 @@ class Updates:
             self.found[key] = recipe.found(*turn[2:])
         found = self.found[key]
         return None if found is None else recipe.update(found)
-
-
-def _numbers_of(turn: Turn) -> Any:
-    """The numbers that decide how a parameter is updated: those of its group, by that alone, and of its state."""
-    _, _, state, group = turn
-    parts: list[Any] = [id(group)]
-    for name, value in state.items():
-        if not isinstance(value, Tensor):
-            number = state[name]  # which stands for that of each call while a function is traced
-            parts += (Unknown, number.name) if type(number) is Unknown else (type(number), number)
-    return tuple(parts)
 
 
 def _settings(group: Any) -> Any:

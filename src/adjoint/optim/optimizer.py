@@ -333,18 +333,15 @@ class Optimizer(tracing.Watched):
         parameter, gradient, state, group = turn
         if group.get("maximize"):
             gradient = -gradient
-        variable = variable_of(parameter.node)
+        node = parameter.node
+        variable = variable_of(node)
         if variable is not None and variable.sparse and self.is_rowwise(group):
             parameter.data = update_rows(self.update, parameter, gradient, state, group)
             return
-        if known is not None and not isinstance(group, _Rated) and self.is_elementwise(group):
-            tensors = [value.node for value in state.values() if isinstance(value, Tensor)]
-            turn, before = (parameter, gradient, state, group), [parameter.node, gradient.node, *tensors]
-            update = known.of(turn, before)
-            if update is not None:
-                update.repeat(turn, before)
-                return
-        parameter.data = self.update(parameter, gradient, state, group)
+        turn = parameter, gradient, state, group
+        alike = known is not None and not isinstance(group, _Rated) and self.is_elementwise(group)
+        if known is None or not alike or not known.repeat(turn, node):
+            parameter.data = self.update(parameter, gradient, state, group)
 
     def _turns(self) -> tuple[list[tuple[Tensor, Tensor, State, Group]], list[tuple[int, Tensor]]]:
         """The parameters that have a gradient and are updated here, each with that and its state, which has begun; and the
@@ -385,8 +382,10 @@ class Optimizer(tracing.Watched):
         with tracing.paused():
             begun = self.prepare(parameter, group)
             for tensor in begun.values():
-                if isinstance(tensor, Tensor) and tensor.node.op is FULL and tensor.node.value is None:
-                    tensor.node = leaf(whole(tensor.node), tensor.node.type)
+                if isinstance(tensor, Tensor):
+                    node = tensor.node
+                    if node.op is FULL and node.value is None:
+                        tensor.node = leaf(whole(node), node.type)
             dict.update(state, begun)  # not counted as a change, which it is not to who traces
 
     def zero_grad(self) -> None:

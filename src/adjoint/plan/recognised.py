@@ -11,6 +11,7 @@ import importlib
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from adjoint import _forks
 from adjoint._sources import run_source
 from adjoint.derive import PULLBACK
 from adjoint.graph import ArrayType, Node
@@ -23,6 +24,7 @@ __all__ = ["Recognizer", "recognizer"]
 MOST = 4000  # nodes that a function of Python's asks,
 MOST_NATIVE = 1 << 15  # and native code
 CREDIT = 16  # graphs that another structure has, more than this one: then it is asked no more
+_importing = _forks.waited_for()  # in the child of a fork in the midst of an import nobody would ever end that
 ANY_ATTRIBUTES = frozenset({PULLBACK, VERSION})  # whose attributes are there and in no key
 
 
@@ -123,7 +125,8 @@ def recognizer(c: Canonical, native: bool = True) -> Recognizer | None:
 
 def _recording() -> Any:
     """The module with native code for this, which a short program never needs."""
-    return importlib.import_module("adjoint.runtime.recording")
+    with _importing:
+        return importlib.import_module("adjoint.runtime.recording")
 
 
 def _expected(node: Node, structural: bool, pulled: bool, edges: Iterator[int]) -> Expected | None:

@@ -81,10 +81,10 @@ def _written(node: Node) -> Variable | None:
     return None
 
 
-def rebind(tensor: Named, node: Node, settled: bool = False) -> None:
+def rebind(tensor: Named, node: Node, settled: bool = False, old: Node | None = None) -> None:
     """Give a tensor a new value. A variable gets a new version, whose gradient lands in the same `.grad`. What will be `settled`
-    by who calls this needn't be remembered."""
-    old = tensor.node
+    by who calls this needn't be remembered, nor does who knows the `old` node have it looked up."""
+    old = tensor.node if old is None else old
     variable = _written(old)
     if variable is None or not variable.tracked:
         tensor.node = stop_gradient(node) if node.tracked else node
