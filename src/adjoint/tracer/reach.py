@@ -175,7 +175,7 @@ class Reach:
         """Walk on from something that the function has got hold of."""
         if id(value) in self.seen:
             return
-        if type(value) in self._plainly_watched and not self.trace.owns(value):  # whose class the walk has seen
+        if type(value) in self._plainly_watched and not self.trace.made_it(value):  # whose class the walk has seen
             self.seen[id(value)] = value
             return
         self.pending.append((value, path))
