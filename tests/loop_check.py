@@ -95,6 +95,11 @@ class Checking:
             self.variables[s.to] = (s.dtype, s.lanes)
         elif kind in (L.Get, L.Set):
             self.variable(s)
+        elif kind is L.Lane:
+            if self.variables.get(s.variable) != (s.dtype, s.held):
+                self.fail(f"{s.variable} is no variable of {s.held} lanes of {s.dtype}")
+            self.need(s.number, NUMBER)
+            self.make(s.to, vector(s.dtype, s.lanes))
         else:
             needs, makes = RULES[kind](s)
             for name, wanted in needs:

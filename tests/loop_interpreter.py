@@ -327,6 +327,13 @@ def _get(run: Run, env: dict[str, Any], s: L.Get) -> None:
     env[s.to] = env[s.variable]
 
 
+def _lane(run: Run, env: dict[str, Any], s: L.Lane) -> None:
+    number = run.number(env, s.number)
+    if not 0 <= number < s.held:
+        raise AssertionError(f"{s.variable} has no lane {number}")
+    env[s.to] = np.repeat(env[s.variable][number], s.lanes)
+
+
 def _set(run: Run, env: dict[str, Any], s: L.Set) -> None:
     env[s.variable] = run.vector(env, s.value, s.dtype, s.lanes) if s.lanes else env[s.value]
 
@@ -375,6 +382,6 @@ RUN: Mapping[type, Callable[[Run, dict[str, Any], Any], None]] = {
     L.Entry: _entry, L.At: _at, L.Number: _read_number, L.Note: _note, L.Op: _op, L.Cast: _cast, L.Spread: _spread,
     L.First: _first, L.Shuffle: _shuffle, L.Below: _below, L.Multiples: _multiples, L.AnyLane: _any_lane,
     L.Library: _library, L.Load: _load, L.Single: _single, L.Store: _store, L.StoreFirst: _store_first,
-    L.Prefetch: _nothing, L.Variable: _nothing, L.Get: _get, L.Set: _set, L.For: _for, L.When: _when, L.Call: _call,
-    L.Aligned: _aligned, L.Apart: _apart, L.Fence: _nothing, L.Repeat: _repeat, L.Leave: _leave,
+    L.Prefetch: _nothing, L.Variable: _nothing, L.Get: _get, L.Set: _set, L.Lane: _lane, L.For: _for, L.When: _when,
+    L.Call: _call, L.Aligned: _aligned, L.Apart: _apart, L.Fence: _nothing, L.Repeat: _repeat, L.Leave: _leave,
 }  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 import adjoint as ad
 import adjoint.torch as torch
 from adjoint.graph import topological
-from adjoint.primitives import convolution_kernels
+from adjoint.primitives import convolution, convolution_kernels
 from operations import PICTURES
 from support import double, equal
 
@@ -191,3 +191,58 @@ def test_integers_between_pixels_are_no_integers(mode: str) -> None:
     np.testing.assert_array_equal(found.numpy(), expected.numpy())
     with pytest.raises(RuntimeError, match=r"cast it by \.float"):
         torch.nn.functional.interpolate(torch.tensor(x), scale_factor=2, mode=mode)
+
+
+@pytest.mark.parametrize("kind", ["different", "equal", "unknown"])
+def test_the_largest_of_a_whole_image_is_that_of_a_smaller_window(kind):
+    values = np.random.default_rng(0).normal(size=(2, 3, 8, 8))
+    if kind == "equal":
+        values = np.maximum(values, 0.0).round()
+    elif kind == "unknown":
+        values.reshape(-1)[[3, 50, 70]] = np.nan
+    wide = np.concatenate(
+        [np.full((2, 3, 8, 2), -np.inf), values], axis=-1
+    )  # 80 pixels, which no window has cell by cell
+
+    def largest(x):
+        found, places = F.max_pool2d(x, x.shape[2:], return_indices=True)
+        return ad.sum(found * ad.tensor([1.0, 2.0, 3.0])[:, None, None]), (found, places)
+
+    (small, by_small), (large, by_large) = (
+        ad.value_and_grad(largest, has_aux=True)(ad.tensor(x)) for x in (values, wide)
+    )
+    np.testing.assert_array_equal(small[0].numpy(), large[0].numpy())
+    np.testing.assert_array_equal(small[1][0].numpy(), large[1][0].numpy())
+    rows, columns = np.divmod(small[1][1].numpy(), 8)
+    np.testing.assert_array_equal(rows * 10 + columns + 2, large[1][1].numpy())
+    np.testing.assert_array_equal(by_small.numpy(), by_large.numpy()[..., 2:])
+    assert not by_large.numpy()[..., :2].any()
+
+
+@pytest.mark.parametrize("sizes", [(5, 5), (2, 3), (1, 20), (20, 1), (3,)])
+def test_windows_side_by_side_are_rows_of_a_product(monkeypatch, sizes):
+    rank, counts = len(sizes), (2, 3)[: len(sizes)]
+    x = drawn(2, 3, *[n * k for n, k in zip(counts, sizes, strict=True)])
+    w, target = drawn(4, 3, *sizes, seed=1), drawn(2, 4, *counts, seed=2)
+    convolve = F.conv1d if rank == 1 else F.conv2d
+
+    def results():
+        y, pull = ad.vjp(lambda x, w: convolve(x, w, stride=sizes), x, w)
+        found = pull(target)
+        twice = ad.grad(lambda x, w: (pull_of(x, w) ** 2).sum(), (0, 1))(x, w)
+        return [y, *found, *twice]
+
+    def pull_of(x, w):
+        return ad.vjp(lambda x: convolve(x, w, stride=sizes), x)[1](target)[0] * x
+
+    found = results()
+    monkeypatch.setattr(convolution, "_are_side_by_side", lambda *given: False)
+    for a, b in zip(found, results(), strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-11, atol=1e-12)
+
+
+def test_patches_need_no_convolution():
+    x, w = (ad.variable(a.numpy().astype("float32")) for a in (drawn(2, 3, 32, 32), drawn(8, 3, 8, 8)))
+    y = F.conv2d(x, w, stride=8)
+    text = str(ad.execution.explain(y, *ad.gradients(y.sum(), [x, w]), stage="units"))
+    assert text.count("product %") == 3 and "convolution" not in text

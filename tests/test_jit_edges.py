@@ -527,3 +527,16 @@ def test_a_graph_with_constants_is_given_all_its_arrays_at_once():
         a, b = f(x, k)
         np.testing.assert_array_equal(a.numpy(), table.numpy() @ x + np.arange(3))
         np.testing.assert_array_equal(b.numpy(), x * k)
+
+
+def test_a_history_given_to_a_tensor_from_outside_is_named() -> None:
+    w, kept = ad.variable(2.0), ad.tensor([1.0, 2.0])
+
+    @ad.jit
+    def scaled(x: ad.Tensor) -> ad.Tensor:
+        kept[...] = x * w
+        return x
+
+    with pytest.raises(RuntimeError, match=r"scaled: a tensor from outside .* a history"):
+        scaled(ad.tensor([3.0, 4.0]))
+    assert kept.tolist() == [1.0, 2.0] and not kept.requires_grad

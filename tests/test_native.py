@@ -123,6 +123,17 @@ def test_softmax_and_layer_norm_are_one_nest_each() -> None:
         assert len(nests(agree((x - mean) / ad.sqrt(variance + 1e-5)))) == 1
 
 
+@pytest.mark.usefixtures("width")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_what_lies_across_the_rows_in_either_direction(dtype: str) -> None:
+    x, y = ad.tensor(normal(70, 90, dtype=dtype)), ad.tensor(normal(90, 70, dtype=dtype))
+    turns = [ad.rot90(x, k) for k in (1, 3)]
+    flipped = [ad.flip(x, axis=0).T, ad.flip(x, axis=1).T, ad.flip(x, axis=(0, 1)).T]
+    agree(*[a * y + 1 for a in (*turns, *flipped)], turns[0] - turns[1], flipped[0] * x.T)
+    text = str(ad.execution.explain(turns[0] * y, stage="loops"))
+    assert "across" in text
+
+
 def test_movements_are_views() -> None:
     x, y = ad.tensor(normal(4, 6, 5)), ad.tensor(normal(5, 6, 4))
     fusion = agree(ad.permute_dims(x, (2, 1, 0)) * y + ad.flip(y, axis=1)[::1])

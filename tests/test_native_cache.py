@@ -42,6 +42,15 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @unix
+def test_a_function_in_c_comes_with_those_that_it_calls() -> None:
+    text = code.functions_in_c("factors", ["cholesky_d", "has_zero_s"])
+    made = {line.split("@$")[1].split("(")[0] for line in text.splitlines() if line.startswith("define")}
+    assert {"cholesky_d", "has_zero_s", "finite_d", "fill_d"} <= made and "transpose_d" not in made
+    code.load([code.Source(text, frozenset(), ("cholesky_d",))])
+    with pytest.raises(KeyError):
+        code.functions_in_c("factors", ["cholesky_q"])
+
+
 def test_a_folder_that_is_made_is_the_users_alone(place: Path) -> None:
     before = os.umask(0o002)
     try:

@@ -289,6 +289,7 @@ SPECIAL: dict[str, tuple[float, float, Callable[[Any], Any]]] = {
     "erfcinv": (0, 2, inverse("erfcinv", mpmath.erfc, -4, 1)),
     "gammaln": (0, 1e30, mpmath.loggamma),
     "digamma": (0, 1e30, mpmath.digamma),
+    "polygamma": (0, 1e30, lambda x: mpmath.psi(1, x)),
     "i0e": (-700, 700, lambda x: mpmath.besseli(0, x) * mpmath.exp(-abs(x))),
     "i1e": (-700, 700, lambda x: mpmath.besseli(1, x) * mpmath.exp(-abs(x))),
     "ndtr": (-37, 9, mpmath.ncdf),
@@ -304,8 +305,8 @@ def test_special_functions_at_most_4_ulp(name: str, dtype: str) -> None:
     low = max(low, -12) if (name, dtype) == ("ndtr", "float32") else low
     even = generator.uniform(max(low, -20), min(high, 20), 300).astype(dtype)
     values = [spread(generator, dtype, low, high, 120), even]
-    if name in ("gammaln", "digamma"):  # zeros, and where one form follows another
-        around = np.array([1.0, 2.0, 1.4616321449683623, 0.5, 1.5, 2.5, 7.0, 8.0])
+    if name in ("gammaln", "digamma", "polygamma"):  # zeros, and where one form follows another
+        around = np.array([1.0, 2.0, 1.4616321449683623, 0.5, 1.5, 2.5, 7.0, 8.0, 9.0])
         values.append((around[:, None] * (1 + generator.uniform(-1e-3, 1e-3, 20))).ravel().astype(dtype))
     x = np.concatenate(values)
     x = x[x > 0] if low == 0 else x
@@ -321,7 +322,7 @@ def test_edges_of_special_functions_are_scipys(name: str) -> None:
     special = pytest.importorskip("scipy.special")
     x = np.array([*EDGES, -1.0, -2.0, -0.5, -3.75, -1e5 - 0.25, 1e-310, 1e300, -1e300, 40.0, -40.0])
     with np.errstate(all="ignore"):
-        expected = getattr(special, name)(x)
+        expected = special.polygamma(1, x) if name == "polygamma" else getattr(special, name)(x)
     if name == "gammaln":
         expected[x == 1e-310] = float(mpmath.loggamma(1e-310))  # SciPy's is infinite
     found = compiled(name, "float64", 1, WIDTHS[-1])(x)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -132,3 +134,11 @@ late = Late()
 def test_nodes_are_made_while_the_interpreter_ends() -> None:
     done = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and "made" in done.stdout, done.stderr
+
+
+def test_the_next_process_finds_the_code_without_llvm(tmp_path: Path) -> None:
+    program = "import sys, adjoint\nfrom adjoint.runtime import llvm, recording\n"
+    environment = {**os.environ, "ADJOINT_CACHE": str(tmp_path)}
+    for asked, after in (("True", "True"), ("False", "False")):
+        code = f"{program}assert recording._code({asked})\nassert llvm.is_loaded() is {after}\n"
+        subprocess.run([sys.executable, "-c", code], env=environment, check=True)

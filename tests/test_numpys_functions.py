@@ -620,7 +620,9 @@ def test_integers_round_to_tens(dtype: str) -> None:
         found = np.round(ad.tensor(x), places)
         assert found.dtype.name == dtype
         np.testing.assert_array_equal(found.numpy(), np.round(x.astype(np.int64), places))
+        assert found.tolist() == round(ad.tensor(x), places).tolist() == [round(int(v), places) for v in x]
     np.testing.assert_array_equal(np.round(ad.tensor(x), 1).numpy(), x)
+    assert round(ad.tensor(x), 1).dtype.name == dtype and round(ad.tensor(16777217), 2).item() == 16777217
     np.testing.assert_array_equal(np.round(ad.tensor(x), -30).numpy(), 0 * x)
 
 

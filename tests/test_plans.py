@@ -372,7 +372,8 @@ def test_gradients_of_weights_come_as_reverse_mode_has_them() -> None:
     gradients = ad.gradients((y * y).sum(), weights)
     updated = [w.detach() - 0.1 * g for w, g in zip(weights, gradients, strict=True)]
     c = canonicalize([x.node for x in [*gradients, *updated]])
-    plan, slots = built(c, list(range(c.roots)), False)
+    plan, builder = built(c, list(range(c.roots)), False)
+    slots = builder.slot_of
     place = {step.output: k for k, step in enumerate(plan.steps)}
     products = [k for k, step in enumerate(plan.steps) if step.op.name == "matmul"]
     at = [place[slots[x.node]] for x in gradients]

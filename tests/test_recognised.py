@@ -40,6 +40,23 @@ def test_native_code_is_there() -> None:
     assert native[0] == (recording.matcher.__name__ == "matcher") and not native[1]
 
 
+def test_long_graphs_are_recognised_by_native_code_alone() -> None:
+    def graph() -> Canonical:
+        x = ad.variable(A)
+        for _ in range(2500):
+            x = x * 0.5 + x
+        return canonicalize([x.node])
+
+    found = recognizer(graph())
+    assert (found is not None) == (recording.matcher.__name__ == "matcher")
+    if found is not None:
+        numbered = graph()
+        again = Canonical(numbered.order[: numbered.roots], False)
+        assert found.recognises(again)
+        assert again.order == numbered.order and again.leaves == numbered.leaves
+    assert recognizer(graph(), native=False) is None
+
+
 def test_what_attributes_raise_when_they_are_compared() -> None:
     """Those that can't be compared are others; what else is raised goes on."""
 

@@ -78,6 +78,10 @@ def other_graphs() -> Iterable[list[Node]]:
     yield nodes_of([y, *ad.gradients(y, [w]), ad.cond(w[0] > 0, lambda: w, lambda: w * w)])
     (w * w).sum().backward()
     yield nodes_of([w.grad])
+    w.grad = ad.tensor([3.0, 4.0])
+    with ad.no_grad():
+        ad.optim.Adam([w])._updates()
+    yield nodes_of([w])
 
 
 @pytest.mark.filterwarnings("ignore::adjoint.PrecisionWarning")  # rows such as isin's set float64 beside float32

@@ -397,3 +397,14 @@ def test_scipy_is_loaded_in_a_trace():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "0.3679", done.stderr
+
+
+def test_an_adjoint_that_loses_its_way_back_is_nan():
+    def last(k, times):
+        found = ad.scipy.solve_ivp(lambda t, y: -k * y, (0.0, 1.0), double([1.0]), t_eval=times, rtol=1e-8, atol=1e-8)
+        return found.y[0, -1]
+
+    for times in (None, [0.0, 0.5, 1.0], [1.0]):
+        equal(ad.grad(lambda k, t=times: last(k, t))(double(3.0)), -np.exp(-3.0), 1e-6)
+        lost = ad.grad(lambda k, t=times: last(k, t))(double(50.0)).item()
+        assert abs(lost) < 1e-8 if times is None else np.isnan(lost)  # SciPy's own steps are short enough

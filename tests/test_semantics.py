@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import importlib
 import threading
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -376,6 +378,43 @@ def test_no_grad_and_enable_grad_nest() -> None:
         return x * x
 
     assert not untracked().requires_grad
+
+
+def test_a_mode_holds_in_each_stretch_of_a_generator_and_of_a_coroutine() -> None:
+    x = ad.variable(2.0)
+
+    @ad.no_grad()
+    def products() -> Iterator[bool]:
+        given = yield (x * x).requires_grad
+        try:
+            yield given or (x * x).requires_grad
+        except ValueError:
+            yield (x * x).requires_grad
+        finally:
+            seen.append(ad.is_grad_enabled())
+
+    seen: list[bool] = []
+    steps = products()
+    assert next(steps) is False and ad.is_grad_enabled() and steps.send(False) is False and ad.is_grad_enabled()
+    assert steps.throw(ValueError()) is False and ad.is_grad_enabled() and list(steps) == []
+    steps = products()
+    next(steps), next(steps)
+    steps.close()
+    next(abandoned := products())
+    del abandoned
+    assert ad.is_grad_enabled()
+
+    @ad.no_grad()
+    async def product() -> bool:
+        await asyncio.sleep(0)
+        return (x * x).requires_grad
+
+    assert asyncio.run(product()) is False and ad.is_grad_enabled()
+    steps = products()
+    next(steps), next(steps)
+    with pytest.raises(KeyError):
+        steps.throw(KeyError())
+    assert seen == [False] * len(seen) and len(seen) == 3 and ad.is_grad_enabled()
 
 
 def test_a_block_ends_with_the_mode_that_was_before_it() -> None:

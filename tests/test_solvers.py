@@ -1,5 +1,7 @@
 """Solvers against SciPy and closed forms: values, derivatives of both orders and modes, vmap, jit, and what fails loudly."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import integrate, optimize
@@ -244,6 +246,24 @@ def test_derivatives_of_odeint(method, options, derivative):
     equal(ad.grad(ad.grad(of_k))(0.7), grown**2 * value, 1e-4)
     equal(ad.jvp(of_k, (double(0.7),), (double(1.0),))[1], -grown * value, 1e-5)
     equal(ad.vmap(ad.grad(of_k))(double([0.7, 0.1])), [-grown * value, -2 * grown * np.exp(-0.1 * grown)], 1e-5)
+
+
+@pytest.mark.parametrize(("method", "options"), OPTIONS)
+def test_an_adjoint_that_loses_its_way_back_is_nan(method, options):
+    """A fast decay can't be solved backwards: what comes back is a rounding error, grown by e^50."""
+
+    def last(k, derivative):
+        y0 = double([1.0, 1.0])
+        rates = ad.stack([k, 0.5 * k / k])
+        return ad.odeint(lambda y, t: -rates * y, y0, [0.0, 1.0], method=method, derivative=derivative, **options)[
+            -1
+        ].sum()
+
+    for k in (3.0, 50.0):
+        exact = -np.exp(-k)
+        by_steps, by_adjoint = (ad.grad(lambda k, d=d: last(k, d))(double(k)).item() for d in ("steps", "adjoint"))
+        assert abs(by_steps - exact) < 1e-6
+        assert abs(by_adjoint - exact) < 1e-5 if k == 3.0 else math.isnan(by_adjoint)
 
 
 def test_orders_of_the_methods():

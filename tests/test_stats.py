@@ -602,3 +602,18 @@ def test_entropies_of_failures_until_many_successes(count: float, p: float, dtyp
     logs = stats.nbinom.logpmf(np.arange(20_000), count, 1 - p)
     np.testing.assert_allclose(law.entropy().item(), -np.sum(np.exp(logs) * logs), 3e-4 if dtype == "float32" else 1e-9)
     assert law.icdf(0.5).item() == stats.nbinom.ppf(0.5, count, 1 - p)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda p: ad.stats.Beta(p, 2.5), lambda p: ad.stats.Beta(0.7, p), lambda p: ad.stats.StudentT(p, 0.5, 2.0),
+        lambda p: ad.stats.StudentT(3.0, p, 2.0), lambda p: ad.stats.StudentT(3.0, 0.5, p),
+    ],
+)  # fmt: skip
+def test_ranks_and_values_by_the_parameters_of_what_the_incomplete_beta_function_gives(make):
+    for name, at in (("cdf", 0.4), ("sf", 0.97), ("icdf", 0.3), ("icdf", 0.98), ("isf", 1e-4)):
+        value = lambda p, name=name, at=at: getattr(make(p), name)(double(at))  # noqa: E731
+        for f in (value, ad.grad(value)):
+            central = (f(double(1.3 + 1e-5)) - f(double(1.3 - 1e-5))).item() / 2e-5
+            assert ad.grad(f)(double(1.3)).item() == pytest.approx(central, rel=1e-6, abs=1e-7)

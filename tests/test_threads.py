@@ -26,6 +26,7 @@ import adjoint.runtime
 from adjoint.compiler.calls import SHARED, WAKING
 from adjoint.compiler.excerpts import key_of
 from adjoint.compiler.extents import Sheet
+from adjoint.compiler.fuse.kinds import Product
 from adjoint.compiler.loops.build_matmul import PARTS
 from adjoint.compiler.schedule.chunks import balanced, even, evenly, rows_of_chunk
 from adjoint.compiler.targets.target import Sizes, tuned, tuning
@@ -291,7 +292,7 @@ def test_rows_of_chunks(total: int, each: int, height: int) -> None:
 
 def test_rows_of_chunks_follow_from_extents() -> None:
     assert [rows_of_chunk(*given) for given in ((512, 48, 6), (1024, 120, 6), (32, 14, 1), (40, 64, 6))] == [
-        54,
+        42,
         132,
         16,
         40,
@@ -314,6 +315,18 @@ def test_two_threads_have_as_much_to_do(rows: int) -> None:
     for result in (a @ b, ad.relu(a @ wide + bias), ad.exp(x), ad.nn.functional.conv2d(images, weights, padding=1)):
         chunks = [n for n in chunks_of(result) if n > 1]
         assert chunks and all(n % 2 == 0 or n > 6 for n in chunks)
+
+
+@pytest.mark.parametrize(("dtype", "line"), [("float32", 16), ("float64", 8)])
+def test_rows_that_lie_across_lines_end_with_one(dtype: str, line: int) -> None:
+    """Of the left matrix as it lies: no two threads fetch the same line of it."""
+    for n in (64, 200, 256):
+        a, b = [ad.tensor(normal(512, m, dtype=dtype)) for m in (n, 64)]
+        program = compile_plan(planned(a.mT @ b)[0])
+        assert program is not None
+        (rows,) = [unit.choice.rows for unit in program.fusion.units if isinstance(unit, Product) and unit.choice]
+        assert rows < n and rows % line == 0
+        same_bits(a.mT @ b, tolerance=1e-4)
 
 
 def test_chunks_that_leave_many_totals_are_few() -> None:
@@ -555,7 +568,7 @@ def test_a_process_that_burns_a_core_slows_a_step_at_most_two_and_a_half_times()
     assert beside < 2.5 * alone
 
 
-@pytest.mark.parametrize("name", ["pool", "recording"])
+@pytest.mark.parametrize("name", ["factors", "pool", "recording", "rows", "stepping"])
 def test_native_text_is_that_of_its_source(name: str) -> None:
     """Whoever changes a file in C runs `make native`."""
     folder = Path(adjoint.runtime.__file__).parent

@@ -66,6 +66,39 @@ def test_what_is_large_is_compiled_the_second_time_and_what_is_huge_the_first(pl
     assert [isinstance(plan.program, Native) for plan in plans] == [True]
 
 
+@compiles
+@pytest.mark.usefixtures("automatic")
+@pytest.mark.parametrize(("length", "side", "native"), [(1200, 8, False), (1200, 128, True), (4000, 128, True)])
+def test_a_long_graph_is_compiled_at_first_if_its_arrays_are_as_large_as_a_short_one_s(
+    length: int, side: int, native: bool, plans: list[Plan]
+) -> None:
+    x = ad.variable(np.linspace(-1, 1, side * side, dtype="float32").reshape(side, side))
+    for _ in range(length // 2):
+        x = ad.sin(x) + 0.5
+    expected = np.linspace(-1, 1, side * side, dtype="float32")
+    for _ in range(length // 2):
+        expected = np.sin(expected) + np.float32(0.5)
+    np.testing.assert_allclose(x.detach().numpy().ravel(), expected, 1e-3)
+    assert [isinstance(plan.program, Native) for plan in plans] == [True] * native
+
+
+@compiles
+@pytest.mark.usefixtures("automatic")
+def test_what_a_loop_leaves_pending_is_cut_after_equal_numbers_of_turns(plans: list[Plan]) -> None:
+    x, y = ad.zeros((200, 300)), ad.zeros((200, 300))
+    for _ in range(2500):  # nobody reads: now and then what is pending is evaluated for the sake of memory
+        for weight in (0.9, 0.8):
+            x = x * weight + 0.5
+        y = ad.cos(y * 0.5)
+    turns = list(plans)
+    found = {id(plan) for plan in turns}
+    assert len(turns) >= 8 and len(found) <= 4  # each chain's first graph begins with zeros
+    assert all(isinstance(plan.program, Native) for plan in turns[2:])
+    plans.clear()
+    np.testing.assert_allclose(x.numpy(), np.full((200, 300), 0.9 / 0.28), 1e-5)
+    np.testing.assert_allclose(y.numpy(), np.full((200, 300), 0.90036722), 1e-5)
+
+
 @pytest.mark.usefixtures("automatic")
 @pytest.mark.parametrize("shape", [(4, 4), (64, 64), (120, 120)])
 def test_deterministic_means_equal_bits_from_the_start(shape: tuple[int, ...], plans: list[Plan]) -> None:

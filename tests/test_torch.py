@@ -310,13 +310,17 @@ def test_a_function_with_a_derivative_of_its_own():
         @staticmethod
         def forward(ctx, x):
             ctx.save_for_backward(x)
+            ctx.factor = 3
             return x.pow(3)
 
         @staticmethod
         def backward(ctx, gradient):
             (x,) = ctx.saved_tensors
             assert type(x) is torch.Tensor
-            return gradient * 3 * x.pow(2)
+            factor = ctx.factor
+            del ctx.factor  # as programs that save memory do
+            assert not hasattr(ctx, "factor")
+            return gradient * factor * x.pow(2)
 
     x = torch.tensor([2.0], requires_grad=True)
     Cube.apply(x).backward()
@@ -1372,10 +1376,11 @@ def test_shares_of_the_samples() -> None:
         ("torch.autograd.graph.saved_tensors_hooks(len, len)", "checkpoint"),
         ("torch.nn.attention.flex_attention.flex_attention(1)", "attn_mask"),
         ("torch.utils.benchmark.Timer('1')", "timeit"),
+        ("torch.utils.cpp_extension.load('add', ['add.cpp'])", "autograd.Function"),
+        ("torch.hub.get_dir()", "torch.load"),
         ("torch.cuda.Stream()", "CPU"),
         ("torch.distributed.init_process_group('gloo')", "ad.distributed"),
         ("torch.nn.Linear(1, 1).register_backward_hook(len)", "register_full_backward_hook"),
-        ("torch.nn.SyncBatchNorm(3)", "BatchNorm1d, 2d and 3d"),
         ("torch._foreach_add([torch.ones(1)], [1.0, 2.0])", "1 tensors and a list of 2"),
         ("torch.set_float32_matmul_precision('low')", "highest"),
         ("torch.nn.utils.clip_grad_norm_(torch.nn.Linear(1, 1).parameters(), 1.0, foreach=None, typo=1)", "typo"),
@@ -1384,6 +1389,56 @@ def test_shares_of_the_samples() -> None:
 def test_what_is_not_here_says_what_to_do(call, said):
     with pytest.raises((RuntimeError, AttributeError, TypeError), match=said):
         eval(call)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "shape"),
+    [
+        ("GroupNorm", (2, 4), (2, 4, 6)), ("LayerNorm", (4,), (2, 4)), ("BatchNorm1d", (4,), (3, 4)), ("Linear", (4, 3), (2, 4)),
+        ("Conv1d", (4, 2, 1), (2, 4, 6)), ("Conv2d", (4, 2, 1), (2, 4, 6, 6)), ("ConvTranspose2d", (4, 2, 1), (2, 4, 6, 6)),
+        ("MaxPool2d", (2,), (2, 4, 6, 6)), ("AvgPool1d", (2,), (2, 4, 6)), ("AdaptiveAvgPool2d", (2,), (2, 4, 6, 6)),
+        ("ReLU", (), (2, 4)), ("GELU", (), (2, 4)), ("Softmax", (1,), (2, 4)), ("PReLU", (), (2, 4)), ("Identity", (), (2, 4)),
+        ("Upsample", (None, 2), (2, 4, 6)), ("PixelShuffle", (2,), (2, 4, 6, 6)), ("LSTM", (4, 4), (3, 2, 4)),
+        ("GRUCell", (4, 4), (2, 4)), ("TransformerEncoderLayer", (4, 2), (3, 2, 4)), ("Bilinear", (4, 4, 3), (2, 4)),
+        ("MSELoss", (), (2, 4)), ("CosineSimilarity", (), (2, 4)), ("MultiheadAttention", (4, 2), (3, 2, 4)),
+    ],
+)  # fmt: skip
+def test_what_a_subclass_gets_from_forward_is_of_this_kind(name, arguments, shape):
+    base, found = getattr(torch.nn, name), []
+
+    class Own(base):
+        def forward(self, *inputs):
+            found.append(super().forward(*inputs))
+            return found[-1]
+
+    x = torch.rand(*shape)
+    Own(*arguments)(*[x] * {"Bilinear": 2, "MSELoss": 2, "CosineSimilarity": 2, "MultiheadAttention": 3}.get(name, 1))
+    results = found[0] if isinstance(found[0], tuple) else found
+    assert all(isinstance(t, torch.Tensor) for part in results for t in (part if isinstance(part, tuple) else [part]))
+
+
+def test_a_scripted_module_is_a_module():
+    class Double(torch.jit.ScriptModule):
+        @torch.jit.script_method
+        def forward(self, x):
+            return self.times(x, 2)
+
+        @torch.jit.ignore()
+        def times(self, x, n):
+            return x * n
+
+    assert Double()(torch.ones(2)).tolist() == [2.0, 2.0]
+    assert torch.jit.annotations.List[int] == list[int]
+    assert not isinstance(torch.nn.Linear(1, 1), torch.jit.ScriptModule)
+
+
+def test_tensors_made_flat_are_what_they_were():
+    tensors = [torch.arange(6.0).view(2, 3), torch.tensor(7.0), torch.ones(0, 2), torch.arange(2.0)]
+    flat = torch._utils._flatten_dense_tensors(tensors)
+    assert flat.tolist() == [0, 1, 2, 3, 4, 5, 7, 0, 1]
+    found = torch._utils._unflatten_dense_tensors(flat, tensors)
+    assert [x.tolist() for x in found] == [x.tolist() for x in tensors]
+    assert torch.hub.HASH_REGEX.search("resnet18-f37072fd.pth").group(1) == "f37072fd"
 
 
 def test_a_norm_that_is_not_finite_is_a_runtime_error():
@@ -1452,3 +1507,14 @@ def test_steps_that_are_zero_as_integers_raise():
 def test_cat_is_named_as_it_was_called():
     with pytest.raises(RuntimeError, match=r"^cat: shapes \(2, 3\), \(2,\)"):
         torch.cat([torch.ones(2, 3), torch.ones(2)])
+
+
+def test_a_compiled_function_that_writes_a_history_to_its_argument_says_so():
+    def doubled(x):
+        x.mul_(2)
+        return x.sum()
+
+    w = torch.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"doubled: a tensor from outside .* a history"):
+        torch.compile(doubled)(w * 1)
+    assert torch.compile(doubled)(torch.ones(3)).item() == 6

@@ -3,8 +3,10 @@
 import gc
 import math
 
+import numpy as np
 import pytest
 
+import adjoint as ad
 import adjoint.torch as torch
 import adjoint.torch.nn as nn
 from adjoint.torch import _aliasing
@@ -572,3 +574,64 @@ def test_resize_of_what_is_seen_in_other_memory():
         with pytest.raises(RuntimeError, match="make one of its own"):
             wrong()
     assert seen.t().resize_(2, 3).shape == (2, 3)
+
+
+@pytest.mark.parametrize("offset", range(-4, 5))
+@pytest.mark.parametrize("dims", [(0, 1), (2, 0), (1, -1)])
+def test_diagonals_are_read_and_written_where_they_lie(offset, dims):
+    values = np.arange(36.0).reshape(2, 3, 6)
+    x, first, second = torch.tensor(values), *[d % 3 for d in dims]
+    expected = values.copy()
+    view = x.diagonal(offset, *dims)
+    np.testing.assert_array_equal(view.numpy(), np.diagonal(values, offset, first, second))
+    view.mul_(-1.0)
+    lines = np.diagonal(expected, offset, first, second)
+    lines.flags.writeable = True
+    lines *= -1
+    np.testing.assert_array_equal(x.numpy(), expected)
+
+
+def test_a_diagonal_is_a_slice_and_not_found_by_indices():
+    x = torch.ones(40, 40, requires_grad=True)
+    text = str(ad.execution.explain(x.diagonal() * 2, torch.diag(x[0]), stage="units"))
+    assert "gather" not in text and "scatter" not in text
+
+
+@pytest.mark.parametrize("shape", [(10,), (3, 10), (10, 3)])
+def test_windows_are_written_where_none_overlap(shape):
+    axis, values = shape.index(10), np.zeros(shape)
+    x = torch.tensor(values)
+    x.unfold(axis, 2, 4).add_(1.0)
+    assert x.sum().item() == 6 * x.numel() // 10  # 0, 1, 4, 5, 8 and 9
+    with pytest.raises(RuntimeError):
+        x.unfold(axis, 3, 2).add_(1.0)
+
+
+@pytest.mark.parametrize(
+    "cut", [lambda x: x.data, lambda x: x.detach(), lambda x: x.detach()[:], lambda x: x[:].data[:]]
+)
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        (lambda w: w[0], [[5, 5, 5], [0, 0, 0]]),
+        (lambda w: w.t()[2], [[0, 0, 5], [0, 0, 5]]),
+        (lambda w: w.view(3, 2)[1], [[0, 0, 5], [5, 0, 0]]),
+        (lambda w: w.unsqueeze(0)[0, :, 1:], [[0, 5, 5], [0, 5, 5]]),
+    ],
+)
+def test_what_is_cut_from_a_part_of_a_leaf_may_be_written_to(part, expected, cut):
+    for write in (lambda v: v.fill_(5.0), torch.nn.init.ones_, lambda v: v.__setitem__(..., 5.0)):
+        w = torch.nn.Parameter(torch.zeros(2, 3))
+        write(cut(part(w)))
+        assert (w * (5 / w.max())).tolist() == expected and w.is_leaf and w.requires_grad
+        (w * 2).sum().backward()
+        assert w.grad.tolist() == [[2.0] * 3] * 2
+
+
+def test_what_is_cut_from_a_part_of_a_computed_tensor_keeps_its_derivative():
+    w = torch.ones(2, 3, requires_grad=True)
+    y = w * 3
+    y[0].data.fill_(5.0)
+    assert y.tolist() == [[5.0] * 3, [3.0] * 3]
+    (y * y.detach()).sum().backward()
+    assert w.grad.tolist() == [[15.0] * 3, [9.0] * 3]

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 DROPPED = (
-    r"captures\([a-z0-9_: ]*\)", r"noalias(?= noundef)", r"\bnoundef\b", r"\bnonnull\b", r"\breadonly\b", r"\bwriteonly\b",
+    r"captures\([a-z0-9_: ]*\)", r"noalias(?= noundef)", r"\bnoundef\b", r"\bnonnull\b", r"\bread(only|none)\b", r"\bwriteonly\b",
     r"\bdso_local\b", r"\b(local_)?unnamed_addr\b", r"\btail\b", r"\brange\([^)]*\)", r"(?<=inbounds) nuw", r"#\d+",
-    r", ![\w.]+ !\d+", r";.*$",
+    r", ![\w.]+ !\d+", r";.*$", r"initializes\(\([^)]*\)\)",
 )  # fmt: skip
 HINTS = "@llvm.lifetime."
 

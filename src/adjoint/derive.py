@@ -13,6 +13,8 @@ from typing import Any
 
 from adjoint.graph import MODE, Kept, Mode, Node, Primitive, get_mode, mode, record, substitute, topological
 from adjoint.graph.collector import without_collector
+from adjoint.primitives import calls
+from adjoint.primitives.calls import CALL
 from adjoint.primitives.core import SELECT, no_kernel, ops, placeholder, select, zeros
 from adjoint.primitives.custom import CUSTOM, HOST_CALL, first_inputs, hooks_of, unhooked
 from adjoint.primitives.structural import CONCAT, INDEX
@@ -314,9 +316,9 @@ PULLBACK.stands_for = written_out
 
 
 def expand(roots: Nodes) -> list[Node]:
-    """The roots with every pullback below them written out that is pending or tracked."""
+    """The roots with every pullback below them written out that is pending or tracked, and every call that is pending."""
     order = topological(roots)
-    if not any(n.op is PULLBACK and (n.value is None or n.tracked) for n in order):
+    if not any((n.op is PULLBACK or n.op is CALL) and (n.value is None or n.tracked) for n in order):
         return list(roots)
     new: dict[Node, Node] = {}
     outputs: dict[Node, list[Node]] = {}
@@ -326,6 +328,8 @@ def expand(roots: Nodes) -> list[Node]:
             stop = node.attributes if inputs == node.inputs else Deferred(node.attributes.stop, True)
             changed = Node(PULLBACK, inputs, stop, node.type, node.site, node.offset, node.tracked)
             outputs[node] = [written_out(select(changed, i)) for i in range(len(node.type))]
+        elif node.op is CALL and node.value is None:
+            outputs[node] = calls.written_out(node.attributes, inputs)
         elif node.op is SELECT and node.inputs and node.inputs[0] in outputs:
             new[node] = outputs[node.inputs[0]][node.attributes]
         elif inputs != node.inputs:

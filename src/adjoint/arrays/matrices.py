@@ -42,13 +42,9 @@ def diag_embed(x: Operand, /, offset: int = 0) -> Tensor:
     *lead, n = node.shape
     k = operator.index(offset)
     m = n + (k if k > 0 else -k)
-    rows = np.arange(n) + (-k if k < 0 else 0)
-    places = ops.data(rows * m + rows + k)
-    last = tuple(range(node.ndim))
-    front = ops.permute_dims(node, (last[-1], *last[:-1]))
-    flat = ops.scatter_add(front, [places], (m * m, *lead))
-    spread = ops.permute_dims(flat, (*range(1, node.ndim), 0))
-    return wrap(ops.reshape(spread, (*lead, m, m)))
+    diagonal = (-k * m if k < 0 else k, n, m + 1)
+    flat = ops.embed(node, (*lead, m * m), (*[(0, size, 1) for size in lead], diagonal))
+    return wrap(ops.reshape(flat, (*lead, m, m)))
 
 
 @scoped

@@ -29,6 +29,7 @@ from adjoint.primitives import (
     reductions,
     structural,
 )
+from adjoint.primitives.calls import CALL, written_out
 from adjoint.primitives.core import SELECT, conform, ops, placeholder
 
 __all__ = ["Batch", "rule_of"]
@@ -173,6 +174,10 @@ def _select(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Any:
 
 def _pullback(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Any:
     return b.expand(derive_pullback(node))
+
+
+def _call(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Any:
+    return b.expand(written_out(node.attributes, node.inputs))
 
 
 def _reshape(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node:
@@ -431,6 +436,7 @@ def _host_call(b: Batch, node: Node, xs: list[Node], mapped: list[bool]) -> Node
 _RULES: dict[Any, Rule] = {
     core.LEAF: _no_inputs, core.PLACEHOLDER: _no_inputs, core.FULL: _no_inputs, core.VERSION: _version,
     core.IDENTITY: _marker, core.DETACH: _detach, SELECT: _select, PULLBACK: _pullback,
+    CALL: _call,
     CHECKPOINT: _checkpoint, AFTER: _after, custom.CLOSED: _closed,
     **dict.fromkeys(normalized.NORMALIZED, _normalized),
     structural.RESHAPE: _reshape, structural.PERMUTE: _permute, structural.BROADCAST: _broadcast,

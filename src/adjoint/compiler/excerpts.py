@@ -32,11 +32,9 @@ from adjoint.compiler.fuse.padded import PADDED
 from adjoint.compiler.fuse.scans import Scans
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.build_matrices import Stacked
-from adjoint.compiler.loops.build_ordering import Ranks, Searches
-from adjoint.compiler.loops.build_running import Runs
-from adjoint.compiler.loops.build_transform import Lines
+from adjoint.compiler.loops.build_ordering import Searches
 from adjoint.compiler.loops.formulas import REDUCTIONS, has_formula
-from adjoint.compiler.tables import Start
+from adjoint.compiler.tables import Along, Start
 from adjoint.compiler.targets.llvm import PART
 from adjoint.graph import PRIMITIVES
 from adjoint.plan.assemble import fills_everything
@@ -243,31 +241,32 @@ def _scans(n: Numbering, unit: Scan) -> Scans:
     return Scans(unit.part.code, unit.length, unit.reverse, unit.operations, reads, results, first)
 
 
-def _lines(n: Numbering, unit: Transform) -> Lines:
-    step, shape, axis = unit.step, unit.view.shape, unit.axis
-    kind, source, made = step.op.name, n.fusion.dtypes[unit.view.root], step.type.dtype.name
-    beside = size_of(shape[axis + 1 :]) if axis < -1 else 1
-    return Lines(kind, source not in PART, source if kind == "irfft" else made, unit.length, kind == "fft" and step.attributes[1],
-                 unit.scale.hex(), beside, size_of(shape[:axis]), n.view(unit.view).root, n.of(step.output))  # fmt: skip
-
-
-def _runs(n: Numbering, unit: Running) -> Runs:
-    step, shape, axis = unit.step, unit.step.type.shape, unit.axis
+def _along(n: Numbering, unit: Transform | Running, dtype: str, attributes: Any = None, length: int = 0) -> Along:
+    """Of lines of an operand, or of another length."""
+    shape = unit.reads[0].shape
+    axis = unit.axis % len(shape)
     reads = tuple([(n.view(view).root, shape[axis] > 1 and view.strides[axis] < 0) for view in unit.reads])
-    return Runs(step.op.name, step.type.dtype.name, shape[axis], size_of(shape[axis + 1 :]), size_of(shape[:axis]), reads,
-                n.of(step.output))  # fmt: skip
+    beside, times = size_of(shape[axis + 1 :]), size_of(shape[:axis])
+    return Along(
+        unit.step.op.name, dtype, attributes, length or shape[axis], beside, times, reads, n.of(unit.step.output)
+    )
+
+
+def _transform(n: Numbering, unit: Transform) -> Along:
+    kind, source = unit.step.op.name, n.fusion.dtypes[unit.view.root]
+    attributes = source not in PART, kind == "fft" and unit.step.attributes[1], unit.scale.hex()
+    return _along(n, unit, source if kind == "irfft" else unit.step.type.dtype.name, attributes, unit.length)
 
 
 def _order(n: Numbering, unit: Ordering) -> Key:
     step, (view, *values) = unit.step, unit.reads
-    dtype, shape, axis = n.fusion.dtypes[view.root], view.shape, unit.axis
+    dtype, shape = n.fusion.dtypes[view.root], view.shape
     if values:
         times = size_of(shape[:-1])
         reads = n.view(view).root, n.view(values[0]).root
         return "search", Searches(dtype, shape[-1], size_of(values[0].shape) // times, times, step.attributes == "right", reads,
                                   n.of(step.output))  # fmt: skip
-    return "ranks", Ranks(dtype, shape[axis], size_of(shape[axis + 1 :]), size_of(shape[:axis]), step.attributes[1],
-                          n.view(view).root, n.of(step.output))  # fmt: skip
+    return "ranks", _along(n, unit, dtype, step.attributes[1])
 
 
 def _moving(n: Numbering, move: Move) -> Moving:
@@ -318,8 +317,8 @@ DESCRIBED: dict[type, Callable[[Numbering, Any], Key]] = {
     Matrices: lambda n, unit: ("matrices", _matrices(n, unit)),
     Factors: lambda n, unit: ("factors", _matrices(n, unit)),
     Scan: lambda n, unit: ("scan", _scans(n, unit)),
-    Transform: lambda n, unit: ("transform", _lines(n, unit)),
-    Running: lambda n, unit: ("running", _runs(n, unit)),
+    Transform: lambda n, unit: ("transform", _transform(n, unit)),
+    Running: lambda n, unit: ("running", _along(n, unit, unit.step.type.dtype.name)),
     Ordering: _order,
     Move: lambda n, unit: ("move", _moving(n, unit)),
 }

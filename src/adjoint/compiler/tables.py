@@ -18,9 +18,11 @@ from numpy.linalg import LinAlgError
 
 from adjoint.compiler.extents import occurs, plain
 from adjoint.compiler.loops import ir as L
+from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import Emitter, mask_of
 from adjoint.compiler.schedule.chunks import evenly
 from adjoint.compiler.targets.target import tuning
+from adjoint.primitives.lapack import ROW_MAJOR
 from adjoint.primitives.linalg_kernels import which
 from adjoint.runtime import onednn
 from adjoint.shapes import Shape
@@ -157,6 +159,7 @@ class Arguments:
         self.numbers: list[int] = []
         self.roles: dict[Any, Number] = {}
         self.lists: list[Items] = []
+        self.in_c: set[str] = set()  # functions of `factors.c` that it calls
 
     def given(self, value: int, role: Any = None) -> Number:
         """The key of a number that the code isn't to depend on. Numbers of the same role are one."""
@@ -282,6 +285,16 @@ class Inputs:
                 found = self.names[key] = self.arguments.number(self.e, key)
         return found
 
+    def tile(self, kernel: matmul_tiles.Kernel, *values: str | int) -> None:
+        """Call a kernel that products share, with these in the order of its parameters."""
+        matmul_tiles.call(self.e, self.pointer(Function("tiles", kernel)), kernel.name, *values)
+
+    def blas(self, name: str, numbers: Sequence[int | str], *given: tuple[str, str]) -> None:
+        """Call a function of OpenBLAS: modes and sizes, then factors and pointers with their types, and the lengths of rows."""
+        kinds = [*[("i32", str(x)) for x in (ROW_MAJOR, *numbers)], *given]
+        narrow = [(k, self.e.index("trunc", x, k) if k == "i32" and not x.isdigit() else x) for k, x in kinds]
+        self.e.call(self.pointer(Function("OpenBLAS", f"cblas_{name}")), narrow)
+
     def fail(self, check: Bounds | Unsolvable | Unfinished, noted: str) -> None:
         """Note that a check has failed, and what is to be said of it: the program ends behind this unit."""
         e = self.e
@@ -335,17 +348,51 @@ class Inputs:
         return found
 
 
-class UnitWriter:
+class Along(NamedTuple):
+    """A unit along an axis, as its code knows it: a primitive, its dtype and attributes; elements of a line, how many lines lie
+    side by side, and how often; of each operand its number and whether it is read backwards; the number of the result."""
+
+    name: str
+    dtype: str
+    attributes: Any
+    length: int
+    beside: int
+    times: int
+    reads: tuple[tuple[int, bool], ...]
+    result: int
+
+
+class Writer:
+    """Writes functions of a unit, one at a time: `e` and `inputs` are those of the one at hand."""
+
+    def __init__(self, arguments: Arguments, lanes: int = 1) -> None:
+        self.arguments = arguments
+        self.begin(lanes)
+
+    def begin(self, lanes: int) -> None:
+        """Begin a function."""
+        self.e = Emitter(lanes)
+        self.inputs = Inputs(self.e, self.arguments)
+
+    @contextmanager
+    def another(self, lanes: int = 1) -> Iterator[Emitter]:
+        """Write another function meanwhile."""
+        before = self.e, self.inputs
+        self.begin(lanes)
+        yield self.e
+        self.e, self.inputs = before
+
+    def pointer(self, key: Key | int) -> str:
+        """The array behind the number of a place or, with a key, what that stands for."""
+        return self.inputs.pointer(Start(key, 0) if type(key) is int else key)  # type: ignore[arg-type]
+
+
+class UnitWriter(Writer):
     """Writes the functions of a unit that falls into chunks of `step` of its `count` blocks, each computed alike."""
 
     time: float  # a guess in nanoseconds
     together = 1  # of what is counted, in a block
     first: Sequence[First] = ()  # what is called before, in order
-
-    def __init__(self, arguments: Arguments, lanes: int) -> None:
-        self.arguments = arguments
-        self.e = Emitter(lanes)
-        self.inputs = Inputs(self.e, arguments)
 
     def divide(self, count: int, work: int) -> None:
         """Say how many there are, and about how much work each is."""
@@ -354,15 +401,11 @@ class UnitWriter:
         self.step = evenly(-(-count // self.together), step) * self.together
         self.chunks = -(-count // self.step)
 
-    def pointer(self, number: int) -> str:
-        """The array behind the number of a place."""
-        return self.inputs.pointer(Start(number, 0))
-
     def write(self) -> list[L.Function]:
         """The function of a range of chunks, and others."""
         number, e = self.inputs.number, self.e
         step, count = number(self.step, "step", self.step + 9), number(self.count, "count")
-        self.begin()
+        self.prepare()
         with e.loop("%first", "%last", 1) as chunk:
             self.begin_chunk(chunk)
             low = e.times(chunk, step)
@@ -380,7 +423,7 @@ class UnitWriter:
             with e.masked(mask_of(rest, lanes)):
                 body(stop, rest)
 
-    def begin(self) -> None:
+    def prepare(self) -> None:
         """Read what all chunks need."""
 
     def begin_chunk(self, chunk: str) -> None:

@@ -14,7 +14,7 @@ from adjoint.compiler.excerpts import Excerpt, Key, nest_of, product_of, window_
 from adjoint.compiler.fuse import images
 from adjoint.compiler.fuse.kinds import Nest, Product, Window
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import BYTES, Emitter
+from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.build_blocked import factors_writer
 from adjoint.compiler.loops.build_cells import Cells
 from adjoint.compiler.loops.build_direct import DirectWriter
@@ -34,10 +34,9 @@ from adjoint.compiler.loops.build_winograd import WinogradWriter
 from adjoint.compiler.loops.ranges import RangeWriter, passed
 from adjoint.compiler.schedule.chunks import rows_of_chunk
 from adjoint.compiler.schedule.matmul import tile_height
-from adjoint.compiler.tables import LARGE, Arguments, First, Inputs
+from adjoint.compiler.tables import LARGE, Arguments, First, Writer
 from adjoint.compiler.targets.llvm import source_of
-from adjoint.runtime import llvm
-from adjoint.runtime.code import Source
+from adjoint.runtime import code, llvm
 from adjoint.shapes import contiguous, size_of
 
 WRITERS: dict[str, Any] = {  # who writes all functions of a unit, and knows its chunks
@@ -59,9 +58,11 @@ class Written(NamedTuple):
     time: float
 
     @property
-    def source(self) -> Source:
+    def source(self) -> code.Source:
         """The functions for LLVM."""
-        return source_of(self.functions, self.names)
+        found = source_of(self.functions, self.names)
+        called = self.arguments.in_c
+        return found._replace(text=f"{found.text}\n{code.functions_in_c('factors', called)}") if called else found
 
 
 def write_unit(key: Key) -> Written:
@@ -69,18 +70,16 @@ def write_unit(key: Key) -> Written:
     return _Unit().write(key)
 
 
-class _Unit:
+class _Unit(Writer):
     """A unit that is being written."""
 
     def __init__(self) -> None:
+        super().__init__(Arguments())
         self.bits = llvm.vector_bits()
-        self.arguments = Arguments()
         self.functions: list[L.Function] = []
         self.first: list[First] = []
         self.last: list[str] = []
         self.time = 0.0
-        self.e = Emitter(1)  # of the function of the unit itself
-        self.inputs = Inputs(self.e, self.arguments)
 
     def number(self, value: int) -> str:
         """A number that follows from the unit's extents, in the function of the unit itself."""

@@ -16,6 +16,8 @@ from adjoint.primitives.core import ops
 from adjoint.primitives.pooling import Pool
 from adjoint.shapes import Shape
 
+MOST_CELLS = 64  # of a window that is gone through cell by cell; a larger one that is the whole image is a line
+
 
 def _checked(name: str, rank: int, x: Node) -> None:
     check_rank(name, x, rank)
@@ -53,7 +55,27 @@ def _flat(pool: Pool) -> Pool:
     return Pool(**{field: (front.get(field, 1), *value) for field, value in pool._asdict().items()})
 
 
+def _covers(pool: Pool) -> bool:
+    """Whether there is one window, the whole image."""
+    return pool.sizes == pool.extents and not any(pool.before) and math.prod(pool.sizes) > MOST_CELLS
+
+
+def _first_largest(x: Node, rank: int) -> tuple[Node, Node]:
+    """Images as lines, and where each has its largest pixel."""
+    lead = x.shape[: x.ndim - rank]
+    n = math.prod(x.shape[x.ndim - rank :])
+    flat = ops.reshape(x, (*lead, n))
+    numbers = ops.broadcast_to(ops.iota(n), flat.shape)
+    last = ops.max(ops.where(ops.isnan(flat), numbers, -1), (len(lead),))  # of several NaN, as in smaller windows
+    place = ops.where(ops.greater_equal(last, 0), last, ops.argmax(flat, len(lead)))
+    return flat, ops.reshape(place, (*lead, 1))
+
+
 def _largest(x: Node, pool: Pool) -> Node:
+    if _covers(pool):
+        flat, place = _first_largest(x, pool.rank)
+        found = ops.take_along_axis(flat, place, flat.ndim - 1)
+        return ops.reshape(found, (*x.shape[: x.ndim - pool.rank], *pool.counts))
     return ops.max_pool(x, pool) if pool.rank > 1 else as_signal(ops.max_pool(as_image(x), _flat(pool)))
 
 
@@ -63,6 +85,8 @@ def _total(x: Node, pool: Pool) -> Node:
 
 def _indices(x: Node, pool: Pool) -> Node:
     """The positions of the maxima in the flattened image, as PyTorch returns them."""
+    if _covers(pool):
+        return ops.reshape(_first_largest(x, pool.rank)[1], (*x.shape[: x.ndim - pool.rank], *pool.counts))
     if pool.rank == 1:
         return as_signal(_indices(as_image(x), _flat(pool)))
     cells = ops.astype(ops.max_pool_positions(x, pool), int64)

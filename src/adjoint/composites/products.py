@@ -165,10 +165,11 @@ def _diagonal(x: Node, labels: str) -> tuple[Node, str]:
             n = x.shape[i]
             if x.shape[j] != n:
                 raise ValueError(f"einsum: label {c!r} stands for sizes {n} and {x.shape[j]}")
-            order = (i, j, *(k for k in range(x.ndim) if k not in (i, j)))
-            steps = ops.iota(n)
-            x = ops.gather(ops.permute_dims(x, order), [steps, steps])
-            labels = c + "".join(labels[k] for k in order[2:])
+            rest = [k for k in range(x.ndim) if k not in (i, j)]
+            lead = tuple([x.shape[k] for k in rest])
+            flat = ops.reshape(ops.permute_dims(x, (*rest, i, j)), (*lead, n * n))
+            x = ops.slice_(flat, (*[(0, size, 1) for size in lead], (0, n, n + 1)))
+            labels = "".join([labels[k] for k in rest]) + c
     return x, labels
 
 

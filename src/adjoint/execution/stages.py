@@ -190,8 +190,9 @@ class Formula:
         twins = _pending_twins(outputs)
         with evaluation_lock():
             c = canonicalize([twins[x] for x in outputs])
-            plan, slots = built(c, list(range(c.roots)), False)
-            note(plan, slots)
+            plan, builder = built(c, list(range(c.roots)), False)
+            note(plan, builder)
+        slots = builder.slot_of
         self.slots = {x: slots[twin] for x, twin in twins.items() if twin in slots}
         self.subject = Subject(plan, [value_array(x) for x in c.leaves], [v for v, _ in c.numbers], True)
         self.steps = {step.output: step for step in plan.steps}

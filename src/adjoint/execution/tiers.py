@@ -26,7 +26,7 @@ from adjoint.runtime.interrupts import Uninterrupted
 BACKENDS = ("numpy", "auto", "native")
 LARGE = 1 << 18  # elements computed in all: from here on a structure that came back is compiled at once
 HUGE = 1 << 22  # from here on, one that is new
-SHORT = 1000  # operations: compiling more would take longer than a huge graph takes without it
+SHORT = 1000  # operations: of more, as many times more elements, for compiling takes as many times longer
 DETERMINISTIC_FROM = 1 << 12  # elements: where results must not depend on what ran before, smaller plans are NumPy's
 SECONDS = 0.006  # what compiling takes, about: for a plan, and for each of its steps
 SECONDS_PER_STEP = 0.0005
@@ -71,7 +71,7 @@ class Tiers:
         elements: int = sum([x.type.size for x in nodes if x.value is None and type(x.type) is not tuple])
         if elements > TINY * len(nodes) and budget.at_first_sight(family, SECONDS + SECONDS_PER_STEP * len(nodes)):
             return True
-        return elements >= HUGE and len(nodes) <= SHORT
+        return elements >= HUGE * max(1.0, len(nodes) / SHORT)
 
     def spend(self, family: Any, seconds: float) -> None:
         """The interpreter has computed a graph that was met first."""

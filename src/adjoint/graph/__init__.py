@@ -1,5 +1,6 @@
 """The expression graph and the walks over it."""
 
+from adjoint.graph.calls import CALLS, Calls, Surface
 from adjoint.graph.node import (
     MODE,
     NARROW,
@@ -23,7 +24,7 @@ from adjoint.graph.primitive import PRIMITIVES, Operation, Primitive, Rule, Stan
 from adjoint.graph.walk import SEARCHES, Search, depends_on, moved, substitute, topological
 
 __all__ = [
-    "MODE", "NARROW", "OUTERMOST", "PRIMITIVES", "SEARCHES", "WIDENED", "ArrayType", "Kept", "Located", "Mode", "Node",
-    "Operation", "Origin", "Primitive", "Rule", "Scope", "Search", "Site", "StandIn", "Variable", "array_type", "depends_on",
-    "get_mode", "mode", "moved", "record", "substitute", "topological",
+    "CALLS", "MODE", "NARROW", "OUTERMOST", "PRIMITIVES", "SEARCHES", "WIDENED", "ArrayType", "Calls", "Kept", "Located",
+    "Mode", "Node", "Operation", "Origin", "Primitive", "Rule", "Scope", "Search", "Site", "StandIn", "Surface", "Variable",
+    "array_type", "depends_on", "get_mode", "mode", "moved", "record", "substitute", "topological",
 ]  # fmt: skip

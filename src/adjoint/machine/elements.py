@@ -72,9 +72,9 @@ class BodyWriter:
                 raise NotScalar
             self.slots[slot] = Elements(array.ravel().tolist(), array.shape, t.dtype.name)
 
-    def write(self) -> None:
-        """All steps, in order."""
-        for step in self.plan.steps:
+    def write(self, steps: Sequence[Step] | None = None) -> None:
+        """All steps, in order, or these alone."""
+        for step in self.plan.steps if steps is None else steps:
             t = step.type
             if type(t) is tuple:
                 self.several[step.output] = self.results(step, [self.slots[i] for i in step.inputs])

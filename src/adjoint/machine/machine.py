@@ -18,11 +18,11 @@ import numpy as np
 
 from adjoint import _forks
 from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value
-from adjoint.compiler.targets.llvm import lines_of, row_loop, source_of
+from adjoint.compiler.targets.llvm import lines_of, source_of
 from adjoint.graph.collector import without_collector
 from adjoint.machine import numbers, repetition, rolled, stretched
 from adjoint.machine.numbers import Case, Hosted, Numbers
-from adjoint.machine.tape import machine
+from adjoint.machine.tape import ROWS, machine
 from adjoint.plan.plan import Plan
 from adjoint.runtime import code, llvm
 from adjoint.runtime.memory import address
@@ -35,8 +35,6 @@ CELL = 8  # bytes
 PART = 24
 HEAVY = 16  # lines of code: formulas from here on are worth a gather for each operand
 COPY = "copy"
-
-RUN = row_loop("run", "ptr %what, i64 %count", "ptr %cells", "ptr %libm")
 
 
 class Functions:
@@ -53,12 +51,12 @@ class Functions:
         """Compile what is new; the code of the loops."""
         with self.lock:
             missing = [x for x in dict.fromkeys(wanted) if x not in self.known]
-            first = [] if self.run is not None else [code.Source(RUN, frozenset(), ("run",))]
+            first = [] if self.run is not None else [code.in_c(*ROWS)]
             found = code.load([*first, *[_source(case, lanes) for case, lanes in missing], *loops])
             if first:
                 self.codes.append(found[0])
                 pointer = ctypes.c_void_p
-                self.run = ctypes.PYFUNCTYPE(None, pointer, pointer, pointer, pointer)(found[0].addresses["run"])
+                self.run = ctypes.PYFUNCTYPE(None, pointer, pointer, pointer, pointer)(found[0].addresses["runs"])
             ours = found[len(first) : len(first) + len(missing)]
             self.codes += ours
             for x, one in zip(missing, ours, strict=True):

@@ -18,6 +18,7 @@ from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value
 from adjoint.compiler.loops.text import functions_text
 from adjoint.compiler.pipeline import source_text
 from adjoint.compiler.targets.llvm import source_of
+from adjoint.machine.ahead import Ahead
 from adjoint.machine.elements import MOST_ELEMENTS, Element, Elements, NotScalar
 from adjoint.machine.within import NestedWriter, Surroundings
 from adjoint.plan.plan import Plan
@@ -117,11 +118,21 @@ class SmallStep:
         early = sum(inputs[k].size for k in range(constants) if k in read) <= FEW
         given: dict[int, list[Element]] = {}
 
-        def load(k: int, at: str = "0") -> list[Element]:
-            dtype = inputs[k].dtype.name
-            return [
-                e.load_scalar(pointers[k], str(i) if at == "0" else e.plus(at, i), dtype) for i in range(inputs[k].size)
-            ]
+        def load(k: int, at: str = "0", apart: int = 0) -> list[Element]:
+            dtype, places = (
+                inputs[k].dtype.name,
+                [str(i) if at == "0" else e.plus(at, i) for i in range(inputs[k].size)],
+            )
+            if apart:
+                return [e.load(pointers[k], place, dtype, apart) for place in places]
+            return [e.load_scalar(pointers[k], place, dtype) for place in places]
+
+        def load_ahead(leaf: int, low: str) -> Elements:
+            k = self.order[leaf]
+            size = inputs[k].size if k >= constants + carries else 0
+            return Elements(
+                load(k, e.times(low, size), size) if size else load(k), inputs[k].shape, inputs[k].dtype.name
+            )
 
         if early:
             given.update({k: load(k) for k in range(constants) if k in read})
@@ -135,6 +146,8 @@ class SmallStep:
             given.update({k: load(k) for k in range(constants) if k in read})
         for k, slots in kept.items():
             given[k] = [e.get(slot, inputs[k].dtype.name) for slot in slots]
+        ahead = self.ahead()
+        handed = ahead.write(e, done, count, first, step, load_ahead)
         for k in range(constants + carries, len(inputs)):
             if k in read:
                 given[k] = load(k, e.times(at, inputs[k].size))
@@ -142,7 +155,8 @@ class SmallStep:
         writer = NestedWriter(e, self.plan, around)
         for leaf, k in enumerate(self.order):
             writer.slots[leaf] = Elements(given[k], inputs[k].shape, inputs[k].dtype.name)
-        writer.write()
+        writer.slots.update(handed or {})
+        writer.write(None if handed is None else ahead.rest)
         self.operations = writer.count
         outputs = [writer.slots[slot] for _, _, slot, _ in self.plan.outputs]
         if around.stuck is not None:
@@ -168,6 +182,12 @@ class SmallStep:
             for i, slot in enumerate(kept[constants + k]):
                 e.store_scalar(e.get(slot, inputs[constants + k].dtype.name), pointers[len(inputs) + k], str(i))
         return ran
+
+    def ahead(self) -> Ahead:
+        """What steps compute of slices and constants alone."""
+        places = list(enumerate(self.order))
+        slices = [leaf for leaf, k in places if k >= self.constants + self.carries]
+        return Ahead(self.plan, slices, [leaf for leaf, k in places if k < self.constants])
 
 
 def _alone(step: SmallStep) -> ScalarLoop:

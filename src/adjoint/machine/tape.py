@@ -18,7 +18,7 @@ from adjoint import _forks
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Emitter, Value, lanes_for
 from adjoint.compiler.loops.formulas import applied, is_lowered
-from adjoint.compiler.targets.llvm import row_loop, source_of
+from adjoint.compiler.targets.llvm import source_of
 from adjoint.plan.plan import Plan, Step
 from adjoint.runtime import code, libraries, llvm
 from adjoint.runtime.memory import address
@@ -57,7 +57,7 @@ class Machine:
         """Compile the cases that are new."""
         with self.lock:
             missing = [case for case in dict.fromkeys(cases) if case not in self.cases]
-            loops = [] if self.run is not None else [code.Source(LOOP, frozenset(), ("tape",))]
+            loops = [] if self.run is not None else [code.in_c(*ROWS)]
             found = code.load([*loops, *[self.source(case) for case in missing]])
             self.codes += found
             if loops:
@@ -94,7 +94,7 @@ class Machine:
 
 
 CASE = (("ptr", "%out"), ("ptr", "%in0"), ("ptr", "%in1"), ("ptr", "%in2"), ("i64", "%n"), ("ptr", "%libm"))
-LOOP = row_loop("tape", ", ".join([f"{kind} {name}" for kind, name in CASE[:-1]]), also="ptr %libm")
+ROWS = ("rows", ("tape", "runs"))  # the loops over instructions, of this machine and of that for single numbers
 
 machine = Machine()
 

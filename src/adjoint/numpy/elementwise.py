@@ -16,6 +16,7 @@ from adjoint.numpy.ufuncs import written
 from adjoint.tensors import functions as f
 from adjoint.tensors.composing import as_tensor, scoped
 from adjoint.tensors.pending import force_selection
+from adjoint.tensors.values import to_tens
 
 __all__: list[str] = []
 
@@ -36,19 +37,8 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
         factor = 10.0 ** abs(places)  # a power of ten of a negative exponent isn't exact
         found = f.round(t * factor) / factor if places > 0 else f.round(t / factor) * factor
     else:
-        found = _to_tens(t, 10**-places) if places < 0 and t.dtype.kind in "iu" else f.round(t)
+        found = to_tens(t, 10**-places) if places < 0 and t.dtype.kind in "iu" else f.round(t)
     return written("round", found, out)
-
-
-def _to_tens(t: Any, step: int) -> Any:
-    """Integers as the nearest multiples of a step, halves to even ones."""
-    wide = t.astype("uint64" if t.dtype.name == "uint64" else "int64")
-    if step > 2**62:
-        return f.zeros_like(t)
-    down = wide // step
-    rest = wide - down * step
-    up = (rest > step // 2) | ((rest == step // 2) & (down % 2 == 1))
-    return ((down + up) * step).astype(t.dtype)
 
 
 @stands_for(np.fix)

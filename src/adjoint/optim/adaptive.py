@@ -125,6 +125,10 @@ class Adadelta(Optimizer):
         """The averages at 0, before the first step."""
         return {"step": 0, "square_avg": zeros_like(parameter), "acc_delta": zeros_like(parameter)}
 
+    def is_elementwise(self, group: Group) -> bool:
+        """See `Optimizer`."""
+        return True
+
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""
         rho, eps = group["rho"], group["eps"]
@@ -170,6 +174,10 @@ class Adamax(Optimizer):
         """The averages at 0, before the first step."""
         return {"step": 0, "exp_avg": zeros_like(parameter), "exp_inf": zeros_like(parameter)}
 
+    def is_elementwise(self, group: Group) -> bool:
+        """See `Optimizer`."""
+        return True
+
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""
         beta1, beta2 = group["betas"]
@@ -194,6 +202,10 @@ class _Averaged(Optimizer):
     def prepare(self, parameter: Tensor, group: Group) -> dict[str, Any]:
         """The averages at 0, before the first step."""
         return {"step": 0, "exp_avg": zeros_like(parameter), "exp_avg_sq": zeros_like(parameter)}
+
+    def is_elementwise(self, group: Group) -> bool:
+        """See `Optimizer`."""
+        return True
 
     def averages(
         self, parameter: Tensor, gradient: Tensor, state: State, group: Group

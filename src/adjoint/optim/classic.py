@@ -54,6 +54,10 @@ class ASGD(Optimizer):
         """The first rate, and no average yet."""
         return {"step": 0, "eta": rate_of(group), "mu": 1.0, "ax": zeros_like(parameter)}
 
+    def is_elementwise(self, group: Group) -> bool:
+        """See `Optimizer`."""
+        return True
+
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""
         state["step"] += 1
@@ -105,6 +109,10 @@ class Rprop(Optimizer):
     def prepare(self, parameter: Tensor, group: Group) -> dict[str, Any]:
         """No gradient before, and steps of `lr`."""
         return {"step": 0, "prev": zeros_like(parameter), "step_size": full_like(parameter, rate_of(group))}
+
+    def is_elementwise(self, group: Group) -> bool:
+        """See `Optimizer`."""
+        return True
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """The new value of a parameter."""

@@ -8,8 +8,10 @@ from typing import Any, ClassVar, Protocol, Self, TypedDict
 import numpy as np
 
 from adjoint import tracing, tree
+from adjoint.execution.interpreter import whole
 from adjoint.graph.collector import without_collector
 from adjoint.hints import attribute_error
+from adjoint.primitives.core import FULL, leaf
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray
 from adjoint.tensors.located import at_user
@@ -18,7 +20,7 @@ from adjoint.tensors.pending import evaluated_soon, settle
 from adjoint.tracing import active
 from adjoint.transforms.modes import enable_grad, no_grad
 
-from .alike import Turn, Update, given, kind_of, recorded_update
+from .alike import Turn, Updates
 from .rates import check_rate, give_rate, rate_as
 from .rows import update_rows
 
@@ -314,7 +316,7 @@ class Optimizer(tracing.Watched):
         tracer = active()
         if tracer is not None:
             tracer.alike([state for _, _, state, _ in turns if "step" in state], "step")
-        known: dict[Any, Update | None] | None = {} if type(self).__module__.startswith(OWN) else None
+        known = Updates(self) if type(self).__module__.startswith(OWN) else None
         for turn in turns:
             parameter, _, state, _ = turn
             self._update(turn, known)
@@ -326,8 +328,8 @@ class Optimizer(tracing.Watched):
             changed += [parameter for _, parameter in given]
         return changed
 
-    def _update(self, turn: Turn, known: dict[Any, Update | None] | None) -> None:
-        """Give a parameter its new value. `known` are the updates of this step that can be recorded anew for others."""
+    def _update(self, turn: Turn, known: Updates | None) -> None:
+        """Give a parameter its new value. `known` are the updates of this step that are recorded as others were."""
         parameter, gradient, state, group = turn
         if group.get("maximize"):
             gradient = -gradient
@@ -335,20 +337,14 @@ class Optimizer(tracing.Watched):
         if variable is not None and variable.sparse and self.is_rowwise(group):
             parameter.data = update_rows(self.update, parameter, gradient, state, group)
             return
-        turn = parameter, gradient, state, group
-        if known is None or not self.is_elementwise(group):
-            parameter.data = self.update(parameter, gradient, state, group)
-            return
-        before, names = given(turn), list(state)
-        kind = kind_of(turn, before)
-        update = known.get(kind)
-        if update is not None:
-            update.repeat(turn, before)
-            return
-        result = self.update(parameter, gradient, state, group)
-        if kind is not None and kind not in known:
-            known[kind] = recorded_update(turn, before, names, result)
-        parameter.data = result
+        if known is not None and not isinstance(group, _Rated) and self.is_elementwise(group):
+            tensors = [value.node for value in state.values() if isinstance(value, Tensor)]
+            turn, before = (parameter, gradient, state, group), [parameter.node, gradient.node, *tensors]
+            update = known.of(turn, before)
+            if update is not None:
+                update.repeat(turn, before)
+                return
+        parameter.data = self.update(parameter, gradient, state, group)
 
     def _turns(self) -> tuple[list[tuple[Tensor, Tensor, State, Group]], list[tuple[int, Tensor]]]:
         """The parameters that have a gradient and are updated here, each with that and its state, which has begun; and the
@@ -384,9 +380,14 @@ class Optimizer(tracing.Watched):
         return turns, given
 
     def _begin(self, parameter: Tensor, state: State, group: Group) -> None:
-        """Fill the state of a parameter. It is there from then on, also where this step is only traced."""
+        """Fill the state of a parameter. It is there from then on, also where this step is only traced. What it begins with has
+        its value, so that the first step is like all others."""
         with tracing.paused():
-            dict.update(state, self.prepare(parameter, group))  # not counted as a change, which it is not to who traces
+            begun = self.prepare(parameter, group)
+            for tensor in begun.values():
+                if isinstance(tensor, Tensor) and tensor.node.op is FULL and tensor.node.value is None:
+                    tensor.node = leaf(whole(tensor.node), tensor.node.type)
+            dict.update(state, begun)  # not counted as a change, which it is not to who traces
 
     def zero_grad(self) -> None:
         """Set the `.grad` of every parameter to None."""

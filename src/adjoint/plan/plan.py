@@ -20,9 +20,10 @@ from adjoint.plan.canonical import Canonical, value_array
 from adjoint.plan.donation import forgotten_leaves
 from adjoint.plan.order import ordered
 from adjoint.plan.text import plan_text, step_text
+from adjoint.primitives.calls import CALL, Callee
 from adjoint.primitives.contraction import MATMUL
 from adjoint.primitives.convolution import CONVOLUTION, CONVOLUTION_INPUT_GRADIENT, CONVOLUTION_WEIGHT_GRADIENT
-from adjoint.primitives.core import DETACH, FULL, PLACEHOLDER, SELECT, conform, placeholder
+from adjoint.primitives.core import DETACH, FULL, PLACEHOLDER, SELECT, conform, placeholder, select
 from adjoint.primitives.custom import CLOSED, CUSTOM, HOST_CALL, hooks_of
 from adjoint.primitives.elementwise import WHERE
 from adjoint.primitives.random import RANDOM_BITS
@@ -152,6 +153,7 @@ class Builder:
         self.replaced = replaced
         self.scalars: set[int] = set()  # slots of constants: one number, whatever the shape
         self.merged: Any = Compared() if following[0] else {}
+        self.called: dict[Node, list[int]] = {}  # the slots of what calls are given and of their steps
 
     def new_slot(self, type: Any) -> int:
         self.plan.types.append(type)
@@ -179,7 +181,7 @@ class Builder:
 
     def place(self, targets: list[Node]) -> None:
         """Add the steps that the targets need, inputs first."""
-        slot_of, replaced, scalars = self.slot_of, self.replaced, self.scalars
+        slot_of, replaced, called, scalars = self.slot_of, self.replaced, self.called, self.scalars
         get, add = slot_of.get, self.add
         stack = targets[::-1]
         pop, push = stack.pop, stack.append
@@ -196,6 +198,10 @@ class Builder:
                 selected = op is SELECT and node in replaced
                 if selected:
                     inputs = (replaced[node],)
+                elif op is SELECT:
+                    if inputs[0] in called:
+                        slot_of[node] = called[inputs[0]][inputs[0].attributes.outputs[node.attributes]]
+                        break
                 elif op.elementwise:
                     for x in inputs:
                         if x.op is BROADCAST:
@@ -242,6 +248,9 @@ class Builder:
                     slot_of[node] = slots[0]
                 elif op in APART:
                     slot_of[node] = self.apart(node, inputs, slots)
+                elif op is CALL:
+                    called[node] = self.call(node.attributes, slots)
+                    slot_of[node] = called[node][-1]
                 else:
                     if not wide:
                         slots = self.widened(op, inputs, slots, type)
@@ -256,6 +265,20 @@ class Builder:
         for part in written_apart(node):
             source = self.add(part.op, part.attributes, (source,), part.type)
         return self.add(ADD, None, (*onto, source), node.type) if onto else source
+
+    def call(self, callee: Callee, slots: tuple[int, ...]) -> list[int]:
+        """The slots of what a call is given and of its steps, which come one by one. No others are equal to them."""
+        found, types, given = list(slots), self.plan.types, callee.given
+        come, meet, alone = self.plan.steps.append, found.append, self.scalars.issuperset
+        for kernel, (op, attributes, places, type, _, _) in zip(callee.kernels, callee.steps, strict=True):
+            inputs = tuple([found[k] for k in places])
+            if places[0] < given and places[-1] < given and alone(inputs) and type.shape != ():
+                inputs = (self.spread(inputs[0]), *inputs[1:])
+            slot = len(types)
+            types.append(type)
+            come(_new_tuple(Step, (op, attributes, kernel, kernel, inputs, slot, type)))
+            meet(slot)
+        return found
 
     def given(self, node: Node) -> int:
         """The slot of a node that has a value or is a constant."""
@@ -299,9 +322,13 @@ class Builder:
 
     def whole(self, x: Node) -> int:
         """The slot of a node at its full shape: constants are held as single numbers and broadcast here."""
-        slot = self.slot_of[x]
-        if slot in self.scalars and x.type.shape != ():
-            return self.add(BROADCAST, x.type.shape, (slot,), x.type)
+        return self.spread(self.slot_of[x])
+
+    def spread(self, slot: int) -> int:
+        """The slot of a constant at its full shape; of anything else that itself."""
+        type = self.plan.types[slot]
+        if slot in self.scalars and type.shape != ():
+            return self.add(BROADCAST, type.shape, (slot,), type)
         return slot
 
 
@@ -402,6 +429,8 @@ def find_targets(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[list[
     for i in wanted:
         if order[i] in derived:
             targets += [(i, k, x, False) for k, x in enumerate(derived[order[i]])]
+        elif order[i].op is CALL and order[i].value is None:
+            targets += [(i, k, select(order[i], k), False) for k in range(len(order[i].type))]
         else:
             targets.append((i, None, replaced.get(order[i], order[i]), False))
     asked = set(wanted)
@@ -412,14 +441,14 @@ def find_targets(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[list[
 def build(c: Canonical, wanted: Sequence[int], keep: bool, noted: bool = False) -> Plan:
     """The plan that computes the nodes numbered `wanted`; with `keep`, also what a later reverse pass will read. If it is
     `noted`, it knows the user's lines and names."""
-    plan, slot_of = built(c, wanted, keep)
+    plan, builder = built(c, wanted, keep)
     if noted:
-        note(plan, slot_of)
+        note(plan, builder)
     return plan
 
 
-def built(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[Plan, dict[Node, int]]:
-    """The plan, and the slot of each node in it."""
+def built(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[Plan, Builder]:
+    """The plan, and what knows the slot of each node in it."""
     plan = Plan([x.type for x in c.leaves], [x.type for _, x in c.numbers])
     slot_of: dict[Node, int] = {x: i for i, x in enumerate(c.leaves)}
     for i, (_, x) in enumerate(c.numbers):
@@ -435,18 +464,21 @@ def built(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[Plan, dict[N
     _narrow(plan)
     _note_masks(plan)
     plan.forgotten = forgotten_leaves(c)
-    return plan, slot_of
+    return plan, builder
 
 
 MOST_NOTED = 1 << 17  # steps of a plan that is remembered to be read
 
 
-def note(plan: Plan, slot_of: dict[Node, int]) -> None:
+def note(plan: Plan, builder: Builder) -> None:
     """Write down where each step of a plan was recorded, and what its leaves are called."""
     if len(plan.steps) > MOST_NOTED:
         return
     producer, sites = {step.output: step for step in plan.steps}, plan.sites
-    for node, slot in slot_of.items():
+    for node, found in builder.called.items():
+        callee = node.attributes
+        sites.update({k: (x.site, x.offset) for k, x in zip(found[callee.given :], callee.steps, strict=True)})
+    for node, slot in builder.slot_of.items():
         if node.inputs:
             if slot not in sites:  # the first of those that were merged
                 sites[slot] = (node.site, node.offset)

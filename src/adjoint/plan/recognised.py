@@ -20,7 +20,8 @@ from adjoint.primitives.custom import HOST_CALL
 
 __all__ = ["Recognizer", "recognizer"]
 
-MOST = 4000  # nodes
+MOST = 4000  # nodes that a function of Python's asks,
+MOST_NATIVE = 1 << 15  # and native code
 CREDIT = 16  # graphs that another structure has, more than this one: then it is asked no more
 ANY_ATTRIBUTES = frozenset({PULLBACK, VERSION})  # whose attributes are there and in no key
 
@@ -56,7 +57,8 @@ class Recognizer:
     def __init__(self, c: Canonical, expected: list[Expected], native: bool) -> None:
         self.expected, self.roots = expected, c.roots
         self.held: Any = None
-        if not native or not self.improve():
+        self.match: Any = None
+        if not (native and self.improve()) and len(expected) <= MOST:
             self.match = _written(expected, c.roots)
         self.entries, self.edges, self.structural = c.entries, c.edges, c.structural
         self.parts = [(e.op.key, e.op.key(e.attributes)) for e in expected if e.given]
@@ -65,8 +67,7 @@ class Recognizer:
     def improve(self, compiling: bool = False) -> bool:
         """Be native code, if there is some by now, or with `compiling` if there can be."""
         if self.held is None:
-            recording = importlib.import_module("adjoint.runtime.recording")  # which a short program never needs
-            found = recording.matcher(self.expected, self.roots, compiling)
+            found = _recording().matcher(self.expected, self.roots, compiling)
             if found is not None:
                 self.match, self.held = found
         return self.held is not None
@@ -93,7 +94,7 @@ class Recognizer:
 def recognizer(c: Canonical, native: bool = True) -> Recognizer | None:
     """What recognises the graphs that have the structure of this one, just numbered; None where that isn't written down. It is
     `native` code, if it may be and there is some."""
-    if len(c.order) > MOST:
+    if len(c.order) > MOST and not (native and len(c.order) <= MOST_NATIVE and _recording().is_there()):
         return None
     edges, pullbacks, expected = iter(c.edges), set(c.pullbacks), list[Expected]()
     for node in c.order:
@@ -101,7 +102,13 @@ def recognizer(c: Canonical, native: bool = True) -> Recognizer | None:
         if said is None:
             return None
         expected.append(said)
-    return Recognizer(c, expected, native)
+    made = Recognizer(c, expected, native)
+    return None if made.match is None else made
+
+
+def _recording() -> Any:
+    """The module with native code for this, which a short program never needs."""
+    return importlib.import_module("adjoint.runtime.recording")
 
 
 def _expected(node: Node, structural: bool, pulled: bool, edges: Iterator[int]) -> Expected | None:

@@ -209,8 +209,8 @@ BETAINC = Primitive(
     "betainc",
     lambda attributes, type: finished(_betainc, 3),
     (
-        unknown_derivative("betainc", "a"),
-        unknown_derivative("betainc", "b"),
+        lambda u, out, a, b, x: times(u, ops.betainc_slope(a, b, x, ops.subtract(1.0, x))),
+        lambda u, out, a, b, x: ops.negative(times(u, ops.betainc_slope(b, a, ops.subtract(1.0, x), x))),
         lambda u, out, a, b, x: times(u, _beta_density(a, b, x)),
     ),
     elementwise=True,

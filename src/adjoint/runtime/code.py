@@ -7,10 +7,13 @@ of these hashes, so a function can't be taken for another, and object code holds
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import re
 import struct
 import weakref
 from collections.abc import Iterable
+from pathlib import Path
 from typing import NamedTuple
 
 from adjoint.runtime import llvm, object_cache
@@ -45,6 +48,29 @@ class Code:
     def __init__(self, library: llvm.Library | Mapped, symbol: str, names: Iterable[str]) -> None:
         self.library = library
         self.addresses = {name: library.address(f"{symbol}.{name}") for name in names}
+
+
+def in_c(name: str, names: tuple[str, ...], left_open: tuple[int, int] | None = None) -> Source:
+    """The source that is a file in C of this package, of which `make native` has made LLVM's text."""
+    text = (Path(__file__).parent / f"{name}.ll").read_text("utf-8")
+    return Source(text, frozenset(), names, left_open)
+
+
+@functools.cache
+def _functions_in_c(name: str) -> dict[str, str]:
+    texts = [f"define {text}" for text in in_c(name, ()).text.split("\ndefine ")[1:]]
+    return {text[text.index("@$") + 2 : text.index("(")]: text for text in texts}
+
+
+def functions_in_c(name: str, wanted: Iterable[str]) -> str:
+    """LLVM's text of some functions of a file in C, and of those that they call."""
+    known, found, left = _functions_in_c(name), dict[str, str](), list(wanted)
+    while left:
+        one = left.pop()
+        if one not in found:
+            found[one] = known[one]
+            left += re.findall(r"@\$(\w+)\(", known[one])
+    return "\n".join([found[one] for one in sorted(found)])
 
 
 _loaded: weakref.WeakValueDictionary[str, Code] = weakref.WeakValueDictionary()

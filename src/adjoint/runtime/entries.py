@@ -17,7 +17,7 @@ from adjoint.runtime.memory import LAYOUT
 
 __all__ = ["function_of_c", "made"]
 
-NO_ARGUMENT, ONE_ARGUMENT = 0x4, 0x8  # METH_NOARGS, METH_O
+NO_ARGUMENT, ONE_ARGUMENT, ARGUMENTS = 0x4, 0x8, 0x80  # METH_NOARGS, METH_O, METH_FASTCALL
 
 
 class _Definition(ctypes.Structure):
@@ -44,12 +44,12 @@ def _make() -> Callable[..., Any]:
     )
 
 
-def made(name: str, address: int, numbers: Sequence[int], takes: bool) -> Callable[..., Any] | None:
+def made(name: str, address: int, numbers: Sequence[int], takes: bool | None) -> Callable[..., Any] | None:
     """The function whose code is at an address, and that finds these numbers at `LAYOUT.contents` of its first argument; it
-    takes one object, or none. None where Python can't have such functions."""
+    takes one object, or none, or with `takes` None any number of them. None where Python can't have such functions."""
     if LAYOUT is None or sys.implementation.name != "cpython":
         return None
-    definition = _definition(name, address, ONE_ARGUMENT if takes else NO_ARGUMENT)
+    definition = _definition(name, address, ARGUMENTS if takes is None else ONE_ARGUMENT if takes else NO_ARGUMENT)
     found: Callable[..., Any] = _make()(definition, struct.pack(f"{len(numbers)}q", *numbers), None)
     return found
 

@@ -19,7 +19,6 @@ import atexit
 import ctypes
 import os
 import threading
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -73,8 +72,8 @@ class Pool:
         x86 = "x86" in llvm.triple()
         pause = "@llvm.x86.sse2.pause()" if x86 else "@llvm.aarch64.hint(i32 1)"  # a loop that waits says so
         declared = frozenset({"declare void " + pause.replace("i32 1", "i32")})
-        text = Path(__file__).with_suffix(".ll").read_text("utf-8").replace("@relax()", pause)
-        (loaded,) = code.load([code.Source(text, declared, ("worker", "launch", "open"))])
+        source = code.in_c("pool", ("worker", "launch", "open"))
+        (loaded,) = code.load([source._replace(text=source.text.replace("@relax()", pause), declarations=declared)])
         if os.name == "posix":
             self.libc = ctypes.CDLL(None)
             for k, name in enumerate(PTHREAD):

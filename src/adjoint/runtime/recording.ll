@@ -1,4 +1,4 @@
-; Made from recording.c by `make native`; its SHA-256 is 4746208a1c5df1df4ab1179f28eaec7ff8608aef95f61dc4387adcaad0ce7dbe
+; Made from recording.c by `make native`; its SHA-256 is 539d4e4701e83bd6f0b37c7de8d89ae927f25579adc327d1f2b3d5a526c29477
 define ptr @$filled() #0 {
   %1 = alloca ptr, align 8
   store volatile ptr inttoptr (i64 6547123219833032162 to ptr), ptr %1, align 8
@@ -19,7 +19,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
 11:
   %12 = getelementptr inbounds i8, ptr %5, i64 48
   %13 = load ptr, ptr %12, align 8
-  %14 = getelementptr inbounds i8, ptr %5, i64 144
+  %14 = getelementptr inbounds i8, ptr %5, i64 208
   %15 = load ptr, ptr %14, align 8
    call void %13(ptr %15)
   %16 = load ptr, ptr %14, align 8
@@ -66,17 +66,17 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   %45 = load ptr, ptr %44, align 8
   %46 = load ptr, ptr %4, align 8
   %47 = getelementptr inbounds i8, ptr %0, i64 40
-  %48 = getelementptr inbounds i8, ptr %46, i64 240
-  %49 = getelementptr inbounds i8, ptr %46, i64 144
-  %50 = getelementptr inbounds i8, ptr %46, i64 200
-  %51 = getelementptr inbounds i8, ptr %46, i64 224
-  %52 = getelementptr inbounds i8, ptr %46, i64 232
-  %53 = getelementptr inbounds i8, ptr %46, i64 216
-  %54 = getelementptr inbounds i8, ptr %46, i64 192
-  %55 = getelementptr inbounds i8, ptr %46, i64 168
+  %48 = getelementptr inbounds i8, ptr %46, i64 312
+  %49 = getelementptr inbounds i8, ptr %46, i64 208
+  %50 = getelementptr inbounds i8, ptr %46, i64 272
+  %51 = getelementptr inbounds i8, ptr %46, i64 296
+  %52 = getelementptr inbounds i8, ptr %46, i64 304
+  %53 = getelementptr inbounds i8, ptr %46, i64 288
+  %54 = getelementptr inbounds i8, ptr %46, i64 264
+  %55 = getelementptr inbounds i8, ptr %46, i64 232
   %56 = getelementptr inbounds i8, ptr %46, i64 32
   %57 = getelementptr inbounds i8, ptr %46, i64 40
-  %58 = getelementptr inbounds i8, ptr %46, i64 208
+  %58 = getelementptr inbounds i8, ptr %46, i64 280
   %59 = getelementptr inbounds i8, ptr %46, i64 48
   br label %60
 
@@ -404,7 +404,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   %281 = phi i64 [ %194, %206 ], [ %61, %269 ], [ %228, %254 ], [ %61, %101 ], [ %61, %60 ], [ %61, %83 ], [ %61, %73 ], [ %61, %92 ], [ %61, %182 ], [ %61, %187 ], [ %61, %121 ], [ %61, %123 ], [ %61, %140 ], [ %61, %145 ], [ %61, %152 ], [ %61, %168 ]
   %282 = getelementptr inbounds i8, ptr %5, i64 48
   %283 = load ptr, ptr %282, align 8
-  %284 = getelementptr inbounds i8, ptr %5, i64 144
+  %284 = getelementptr inbounds i8, ptr %5, i64 208
   %285 = load ptr, ptr %284, align 8
    call void %283(ptr %285)
   %286 = load ptr, ptr %284, align 8
@@ -507,7 +507,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
 
 358:
   %359 = getelementptr inbounds i8, ptr %0, i64 40
-  %360 = getelementptr inbounds i8, ptr %352, i64 216
+  %360 = getelementptr inbounds i8, ptr %352, i64 288
   %361 = getelementptr inbounds i8, ptr %352, i64 16
   %362 = getelementptr inbounds i8, ptr %352, i64 48
   %363 = getelementptr inbounds i8, ptr %352, i64 24
@@ -627,7 +627,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
 
 448:
   %449 = getelementptr inbounds i8, ptr %0, i64 40
-  %450 = getelementptr inbounds i8, ptr %442, i64 216
+  %450 = getelementptr inbounds i8, ptr %442, i64 288
   %451 = getelementptr inbounds i8, ptr %442, i64 48
   %452 = getelementptr inbounds i8, ptr %442, i64 8
   br label %453
@@ -764,15 +764,15 @@ define ptr @$below(ptr %0, ptr %1) #0 {
 27:
   %28 = getelementptr inbounds i8, ptr %8, i64 16
   %29 = getelementptr inbounds i8, ptr %8, i64 24
-  %30 = getelementptr inbounds i8, ptr %4, i64 200
-  %31 = getelementptr inbounds i8, ptr %4, i64 208
+  %30 = getelementptr inbounds i8, ptr %4, i64 272
+  %31 = getelementptr inbounds i8, ptr %4, i64 280
   %32 = getelementptr inbounds i8, ptr %0, i64 48
   %33 = getelementptr inbounds i8, ptr %0, i64 56
   %34 = getelementptr inbounds i8, ptr %4, i64 120
   %35 = getelementptr inbounds i8, ptr %0, i64 40
-  %36 = getelementptr inbounds i8, ptr %4, i64 232
-  %37 = getelementptr inbounds i8, ptr %4, i64 152
-  %38 = getelementptr inbounds i8, ptr %4, i64 160
+  %36 = getelementptr inbounds i8, ptr %4, i64 304
+  %37 = getelementptr inbounds i8, ptr %4, i64 216
+  %38 = getelementptr inbounds i8, ptr %4, i64 224
   %39 = getelementptr inbounds i8, ptr %4, i64 128
   %40 = getelementptr inbounds i8, ptr %4, i64 104
   %41 = getelementptr inbounds i8, ptr %4, i64 112
@@ -950,7 +950,7 @@ define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
 12:
   %13 = getelementptr inbounds i8, ptr %6, i64 136
   %14 = load ptr, ptr %13, align 8
-  %15 = getelementptr inbounds i8, ptr %6, i64 184
+  %15 = getelementptr inbounds i8, ptr %6, i64 248
   %16 = load ptr, ptr %15, align 8
   %17 = call ptr %14(ptr %16, ptr %1, i64 %2, ptr %3)
   br label %83
@@ -965,7 +965,7 @@ define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
 23:
   %24 = icmp eq i64 %7, 8
   %25 = getelementptr inbounds i8, ptr %1, i64 56
-  %26 = getelementptr inbounds i8, ptr %6, i64 144
+  %26 = getelementptr inbounds i8, ptr %6, i64 208
   %27 = select i1 %24, ptr %25, ptr %26
   %28 = load ptr, ptr %27, align 8
   %29 = getelementptr inbounds i8, ptr %6, i64 48
@@ -975,55 +975,55 @@ define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
   %31 = load ptr, ptr %29, align 8
    call void %31(ptr %28)
   %32 = load ptr, ptr %29, align 8
-  %33 = getelementptr inbounds i8, ptr %6, i64 176
+  %33 = getelementptr inbounds i8, ptr %6, i64 240
   %34 = load ptr, ptr %33, align 8
    call void %32(ptr %34)
-  %35 = getelementptr inbounds i8, ptr %6, i64 200
+  %35 = getelementptr inbounds i8, ptr %6, i64 272
   %36 = load i64, ptr %35, align 8
   %37 = load ptr, ptr %1, align 8
   %38 = getelementptr inbounds i8, ptr %21, i64 %36
   store ptr %37, ptr %38, align 8
-  %39 = getelementptr inbounds i8, ptr %6, i64 208
+  %39 = getelementptr inbounds i8, ptr %6, i64 280
   %40 = load i64, ptr %39, align 8
   %41 = getelementptr inbounds i8, ptr %1, i64 8
   %42 = load ptr, ptr %41, align 8
   %43 = getelementptr inbounds i8, ptr %21, i64 %40
   store ptr %42, ptr %43, align 8
-  %44 = getelementptr inbounds i8, ptr %6, i64 216
+  %44 = getelementptr inbounds i8, ptr %6, i64 288
   %45 = load i64, ptr %44, align 8
   %46 = getelementptr inbounds i8, ptr %1, i64 16
   %47 = load ptr, ptr %46, align 8
   %48 = getelementptr inbounds i8, ptr %21, i64 %45
   store ptr %47, ptr %48, align 8
-  %49 = getelementptr inbounds i8, ptr %6, i64 224
+  %49 = getelementptr inbounds i8, ptr %6, i64 296
   %50 = load i64, ptr %49, align 8
   %51 = getelementptr inbounds i8, ptr %1, i64 24
   %52 = load ptr, ptr %51, align 8
   %53 = getelementptr inbounds i8, ptr %21, i64 %50
   store ptr %52, ptr %53, align 8
-  %54 = getelementptr inbounds i8, ptr %6, i64 248
+  %54 = getelementptr inbounds i8, ptr %6, i64 320
   %55 = load i64, ptr %54, align 8
   %56 = getelementptr inbounds i8, ptr %1, i64 32
   %57 = load ptr, ptr %56, align 8
   %58 = getelementptr inbounds i8, ptr %21, i64 %55
   store ptr %57, ptr %58, align 8
-  %59 = getelementptr inbounds i8, ptr %6, i64 256
+  %59 = getelementptr inbounds i8, ptr %6, i64 328
   %60 = load i64, ptr %59, align 8
   %61 = getelementptr inbounds i8, ptr %1, i64 40
   %62 = load ptr, ptr %61, align 8
   %63 = getelementptr inbounds i8, ptr %21, i64 %60
   store ptr %62, ptr %63, align 8
-  %64 = getelementptr inbounds i8, ptr %6, i64 232
+  %64 = getelementptr inbounds i8, ptr %6, i64 304
   %65 = load i64, ptr %64, align 8
   %66 = getelementptr inbounds i8, ptr %1, i64 48
   %67 = load ptr, ptr %66, align 8
   %68 = getelementptr inbounds i8, ptr %21, i64 %65
   store ptr %67, ptr %68, align 8
-  %69 = getelementptr inbounds i8, ptr %6, i64 240
+  %69 = getelementptr inbounds i8, ptr %6, i64 312
   %70 = load i64, ptr %69, align 8
   %71 = getelementptr inbounds i8, ptr %21, i64 %70
   store ptr %28, ptr %71, align 8
-  %72 = getelementptr inbounds i8, ptr %6, i64 264
+  %72 = getelementptr inbounds i8, ptr %6, i64 336
   %73 = load i64, ptr %72, align 8
   %74 = load ptr, ptr %33, align 8
   %75 = getelementptr inbounds i8, ptr %21, i64 %73
@@ -1043,4 +1043,1381 @@ define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
 83:
   %84 = phi ptr [ %17, %12 ], [ %21, %30 ], [ null, %18 ]
   ret ptr %84
+}
+define ptr @$again(ptr %0, ptr %1, i64 %2) #0 {
+  %4 = alloca [32 x ptr], align 16
+  %5 = alloca ptr, align 8
+  %6 = alloca ptr, align 8
+  %7 = getelementptr inbounds i8, ptr %0, i64 32
+  %8 = load ptr, ptr %7, align 8
+  %9 = load ptr, ptr %8, align 8
+  store ptr null, ptr %5, align 8
+  store ptr null, ptr %6, align 8
+  %10 = getelementptr inbounds i8, ptr %0, i64 40
+  %11 = load ptr, ptr %10, align 8
+  %12 = getelementptr inbounds i8, ptr %11, i64 24
+  %13 = load i64, ptr %11, align 8
+  %14 = icmp eq i64 %13, 0
+  br i1 %14, label %131, label %15
+
+15:
+  %16 = getelementptr inbounds i8, ptr %8, i64 184
+  %17 = load ptr, ptr %16, align 8
+  %18 = getelementptr inbounds i8, ptr %17, i64 16
+  %19 = load i64, ptr %18, align 8
+  %20 = icmp eq i64 %19, 0
+  br i1 %20, label %21, label %131
+
+21:
+  %22 = getelementptr inbounds i8, ptr %9, i64 144
+  %23 = load ptr, ptr %22, align 8
+  %24 = getelementptr inbounds i8, ptr %8, i64 88
+  %25 = load ptr, ptr %24, align 8
+  %26 = call i32 %23(ptr %25, ptr null, ptr %6)
+  %27 = icmp slt i32 %26, 0
+  br i1 %27, label %143, label %28
+
+28:
+  %29 = getelementptr inbounds i8, ptr %9, i64 56
+  %30 = load ptr, ptr %29, align 8
+  %31 = load ptr, ptr %6, align 8
+  call void %30(ptr %31)
+  %32 = load ptr, ptr %6, align 8
+  %33 = getelementptr inbounds i8, ptr %9, i64 208
+  %34 = load ptr, ptr %33, align 8
+  %35 = icmp eq ptr %32, %34
+  br i1 %35, label %36, label %131
+
+36:
+  %37 = load ptr, ptr %22, align 8
+  %38 = getelementptr inbounds i8, ptr %8, i64 80
+  %39 = load ptr, ptr %38, align 8
+  %40 = call i32 %37(ptr %39, ptr null, ptr %5)
+  %41 = icmp slt i32 %40, 0
+  br i1 %41, label %143, label %42
+
+42:
+  %43 = load ptr, ptr %5, align 8
+  %44 = getelementptr inbounds i8, ptr %8, i64 104
+  %45 = load i64, ptr %44, align 8
+  %46 = getelementptr inbounds i8, ptr %43, i64 %45
+  %47 = load ptr, ptr %46, align 8
+  %48 = load ptr, ptr %8, align 8
+  %49 = getelementptr inbounds i8, ptr %48, i64 264
+  %50 = load i64, ptr %49, align 8
+  %51 = getelementptr inbounds i8, ptr %47, i64 %50
+  %52 = load ptr, ptr %51, align 8
+  %53 = getelementptr inbounds i8, ptr %48, i64 208
+  %54 = load ptr, ptr %53, align 8
+  %55 = icmp eq ptr %47, %54
+  br i1 %55, label %73, label %56
+
+56:
+  %57 = getelementptr inbounds i8, ptr %8, i64 120
+  %58 = load ptr, ptr %57, align 8
+  %59 = icmp eq ptr %52, %58
+  br i1 %59, label %73, label %60
+
+60:
+  %61 = getelementptr inbounds i8, ptr %8, i64 128
+  %62 = load ptr, ptr %61, align 8
+  %63 = icmp eq ptr %52, %62
+  br i1 %63, label %64, label %73
+
+64:
+  %65 = getelementptr inbounds i8, ptr %8, i64 176
+  %66 = load i64, ptr %65, align 8
+  %67 = getelementptr inbounds i8, ptr %47, i64 %66
+  %68 = load ptr, ptr %67, align 8
+  %69 = getelementptr inbounds i8, ptr %48, i64 216
+  %70 = load ptr, ptr %69, align 8
+  %71 = icmp eq ptr %68, %70
+  %72 = select i1 %71, i64 3, i64 2
+  br label %73
+
+73:
+  %74 = phi i64 [ %72, %64 ], [ 0, %42 ], [ 1, %56 ], [ 4, %60 ]
+  %75 = getelementptr inbounds i8, ptr %8, i64 96
+  %76 = load i64, ptr %75, align 8
+  %77 = getelementptr inbounds i8, ptr %43, i64 %76
+  %78 = load ptr, ptr %77, align 8
+  %79 = getelementptr inbounds i8, ptr %8, i64 192
+  %80 = load ptr, ptr %79, align 8
+  %81 = getelementptr inbounds i8, ptr %80, i64 24
+  %82 = load ptr, ptr %81, align 8
+  %83 = load ptr, ptr %82, align 8
+  %84 = load ptr, ptr %10, align 8
+  %85 = load i64, ptr %84, align 8
+  %86 = icmp sgt i64 %85, 0
+  br i1 %86, label %87, label %131
+
+87:
+  %88 = phi i64 [ %128, %127 ], [ %85, %73 ]
+  %89 = phi i64 [ %129, %127 ], [ 0, %73 ]
+  %90 = getelementptr inbounds ptr, ptr %12, i64 %89
+  %91 = load ptr, ptr %90, align 8
+  %92 = getelementptr inbounds i8, ptr %91, i64 48
+  %93 = load i64, ptr %92, align 8
+  %94 = icmp eq i64 %93, %2
+  br i1 %94, label %95, label %127
+
+95:
+  %96 = getelementptr inbounds i8, ptr %91, i64 32
+  %97 = load i64, ptr %96, align 8
+  %98 = icmp eq i64 %97, %74
+  br i1 %98, label %99, label %127
+
+99:
+  %100 = getelementptr inbounds i8, ptr %91, i64 8
+  %101 = load ptr, ptr %100, align 8
+  %102 = icmp eq ptr %101, %78
+  br i1 %102, label %103, label %127
+
+103:
+  %104 = load ptr, ptr %91, align 8
+  %105 = icmp eq ptr %104, %83
+  br i1 %105, label %106, label %127
+
+106:
+  %107 = call fastcc i32 @$are_of(ptr %8, ptr %91, ptr %1, ptr %4)
+  %108 = icmp slt i32 %107, 0
+  br i1 %108, label %136, label %109
+
+109:
+  %110 = icmp eq i32 %107, 0
+  br i1 %110, label %111, label %114
+
+111:
+  %112 = load ptr, ptr %10, align 8
+  %113 = load i64, ptr %112, align 8
+  br label %127
+
+114:
+  %115 = icmp eq i64 %89, 0
+  br i1 %115, label %120, label %116
+
+116:
+  %117 = getelementptr inbounds ptr, ptr %12, i64 %89
+  %118 = getelementptr i8, ptr %117, i64 -8
+  %119 = load ptr, ptr %118, align 8
+  store ptr %119, ptr %117, align 8
+  store ptr %91, ptr %118, align 8
+  br label %120
+
+120:
+  %121 = load ptr, ptr %10, align 8
+  %122 = getelementptr inbounds i8, ptr %121, i64 8
+  %123 = load i64, ptr %122, align 8
+  %124 = add nsw i64 %123, 1
+  store i64 %124, ptr %122, align 8
+  %125 = load ptr, ptr %5, align 8
+  %126 = call fastcc ptr @$recorded(ptr %7, ptr %91, ptr %1, ptr %4, ptr %125)
+  br label %136
+
+127:
+  %128 = phi i64 [ %113, %111 ], [ %88, %87 ], [ %88, %103 ], [ %88, %99 ], [ %88, %95 ]
+  %129 = add nuw nsw i64 %89, 1
+  %130 = icmp slt i64 %129, %128
+  br i1 %130, label %87, label %131
+
+131:
+  %132 = getelementptr inbounds i8, ptr %9, i64 208
+  %133 = load ptr, ptr %132, align 8
+  %134 = getelementptr inbounds i8, ptr %9, i64 48
+  %135 = load ptr, ptr %134, align 8
+  call void %135(ptr %133)
+  br label %136
+
+136:
+  %137 = phi ptr [ %133, %131 ], [ %126, %120 ], [ null, %106 ]
+  %138 = load ptr, ptr %5, align 8
+  %139 = icmp eq ptr %138, null
+  br i1 %139, label %143, label %140
+
+140:
+  %141 = getelementptr inbounds i8, ptr %9, i64 56
+  %142 = load ptr, ptr %141, align 8
+  call void %142(ptr %138)
+  br label %143
+
+143:
+  %144 = phi ptr [ null, %21 ], [ null, %36 ], [ %137, %140 ], [ %137, %136 ]
+  ret ptr %144
+}
+define internal fastcc i32 @$are_of(ptr %0, ptr %1, ptr %2, ptr %3) #0 {
+  %5 = getelementptr inbounds i8, ptr %1, i64 48
+  %6 = load i64, ptr %5, align 8
+  %7 = icmp sgt i64 %6, 0
+  br i1 %7, label %8, label %228
+
+8:
+  %9 = load ptr, ptr %0, align 8
+  %10 = getelementptr inbounds i8, ptr %1, i64 88
+  %11 = getelementptr inbounds i8, ptr %9, i64 264
+  %12 = getelementptr inbounds i8, ptr %9, i64 232
+  %13 = getelementptr inbounds i8, ptr %9, i64 40
+  %14 = getelementptr inbounds i8, ptr %0, i64 8
+  %15 = getelementptr inbounds i8, ptr %0, i64 16
+  %16 = getelementptr inbounds i8, ptr %0, i64 24
+  %17 = getelementptr inbounds i8, ptr %0, i64 40
+  %18 = getelementptr inbounds i8, ptr %0, i64 48
+  %19 = getelementptr inbounds i8, ptr %0, i64 56
+  %20 = getelementptr inbounds i8, ptr %0, i64 32
+  %21 = getelementptr inbounds i8, ptr %0, i64 64
+  %22 = getelementptr inbounds i8, ptr %9, i64 312
+  %23 = getelementptr inbounds i8, ptr %9, i64 296
+  %24 = getelementptr inbounds i8, ptr %9, i64 304
+  %25 = getelementptr inbounds i8, ptr %9, i64 208
+  %26 = getelementptr inbounds i8, ptr %9, i64 272
+  %27 = getelementptr inbounds i8, ptr %0, i64 248
+  %28 = getelementptr inbounds i8, ptr %9, i64 32
+  br label %29
+
+29:
+  %30 = phi i64 [ 0, %8 ], [ %224, %223 ]
+  %31 = phi i64 [ 0, %8 ], [ %225, %223 ]
+  %32 = load ptr, ptr %10, align 8
+  %33 = mul nuw nsw i64 %31, 40
+  %34 = getelementptr inbounds i8, ptr %32, i64 %33
+  %35 = getelementptr inbounds ptr, ptr %2, i64 %31
+  %36 = load ptr, ptr %35, align 8
+  %37 = load i64, ptr %34, align 8
+  switch i64 %37, label %182 [
+    i64 0, label %38
+    i64 1, label %38
+    i64 2, label %145
+    i64 3, label %145
+  ]
+
+38:
+  %39 = load ptr, ptr %0, align 8
+  %40 = getelementptr inbounds i8, ptr %39, i64 264
+  %41 = load i64, ptr %40, align 8
+  %42 = getelementptr inbounds i8, ptr %36, i64 %41
+  %43 = load ptr, ptr %42, align 8
+  %44 = load ptr, ptr %14, align 8
+  %45 = icmp eq ptr %43, %44
+  br i1 %45, label %85, label %46
+
+46:
+  %47 = load ptr, ptr %15, align 8
+  %48 = icmp eq ptr %43, %47
+  br i1 %48, label %85, label %49
+
+49:
+  %50 = load ptr, ptr %16, align 8
+  %51 = icmp eq ptr %43, %50
+  br i1 %51, label %52, label %228
+
+52:
+  %53 = load i64, ptr %17, align 8
+  %54 = getelementptr inbounds i8, ptr %36, i64 %53
+  %55 = load ptr, ptr %54, align 8
+  %56 = load i64, ptr %18, align 8
+  %57 = getelementptr inbounds i8, ptr %36, i64 %56
+  %58 = load ptr, ptr %57, align 8
+  %59 = icmp ne ptr %55, null
+  %60 = icmp ne ptr %58, null
+  %61 = select i1 %59, i1 %60, i1 false
+  br i1 %61, label %62, label %228
+
+62:
+  %63 = load i64, ptr %19, align 8
+  %64 = getelementptr inbounds i8, ptr %58, i64 %63
+  %65 = load ptr, ptr %64, align 8
+  %66 = getelementptr inbounds i8, ptr %39, i64 208
+  %67 = load ptr, ptr %66, align 8
+  %68 = icmp eq ptr %65, %67
+  br i1 %68, label %69, label %228
+
+69:
+  %70 = getelementptr inbounds i8, ptr %55, i64 %41
+  %71 = load ptr, ptr %70, align 8
+  %72 = icmp eq ptr %71, %44
+  %73 = icmp eq ptr %71, %47
+  %74 = or i1 %72, %73
+  br i1 %74, label %75, label %228
+
+75:
+  %76 = load i64, ptr %20, align 8
+  %77 = getelementptr inbounds i8, ptr %55, i64 %76
+  %78 = load ptr, ptr %77, align 8
+  %79 = icmp eq ptr %78, null
+  br i1 %79, label %228, label %80
+
+80:
+  %81 = load i64, ptr %21, align 8
+  %82 = getelementptr inbounds i8, ptr %36, i64 %81
+  %83 = load ptr, ptr %82, align 8
+  %84 = icmp eq ptr %78, %83
+  br i1 %84, label %85, label %228
+
+85:
+  %86 = phi i64 [ 32, %38 ], [ 32, %46 ], [ 72, %80 ]
+  %87 = getelementptr inbounds i8, ptr %0, i64 %86
+  %88 = load i64, ptr %87, align 8
+  %89 = getelementptr inbounds i8, ptr %36, i64 %88
+  %90 = load ptr, ptr %89, align 8
+  %91 = icmp eq ptr %90, null
+  br i1 %91, label %228, label %92
+
+92:
+  %93 = icmp eq i64 %37, 1
+  br i1 %93, label %94, label %100
+
+94:
+  %95 = getelementptr inbounds i8, ptr %34, i64 32
+  %96 = load i64, ptr %95, align 8
+  %97 = getelementptr inbounds ptr, ptr %3, i64 %96
+  %98 = load ptr, ptr %97, align 8
+  %99 = icmp eq ptr %98, %90
+  br i1 %99, label %223, label %228
+
+100:
+  %101 = load i64, ptr %22, align 8
+  %102 = getelementptr inbounds i8, ptr %90, i64 %101
+  %103 = load ptr, ptr %102, align 8
+  %104 = load i64, ptr %23, align 8
+  %105 = getelementptr inbounds i8, ptr %90, i64 %104
+  %106 = load ptr, ptr %105, align 8
+  %107 = getelementptr inbounds i8, ptr %34, i64 8
+  %108 = load ptr, ptr %107, align 8
+  %109 = icmp eq ptr %106, %108
+  br i1 %109, label %110, label %228
+
+110:
+  %111 = load i64, ptr %24, align 8
+  %112 = getelementptr inbounds i8, ptr %90, i64 %111
+  %113 = load ptr, ptr %112, align 8
+  %114 = getelementptr inbounds i8, ptr %34, i64 16
+  %115 = load ptr, ptr %114, align 8
+  %116 = icmp ne ptr %113, %115
+  %117 = icmp eq ptr %103, null
+  %118 = select i1 %116, i1 true, i1 %117
+  br i1 %118, label %228, label %119
+
+119:
+  %120 = load ptr, ptr %25, align 8
+  %121 = icmp eq ptr %103, %120
+  %122 = zext i1 %121 to i64
+  %123 = getelementptr inbounds i8, ptr %34, i64 24
+  %124 = load i64, ptr %123, align 8
+  %125 = icmp eq i64 %124, %122
+  br i1 %125, label %126, label %228
+
+126:
+  %127 = load i64, ptr %26, align 8
+  %128 = getelementptr inbounds i8, ptr %90, i64 %127
+  %129 = load ptr, ptr %128, align 8
+  %130 = load ptr, ptr %27, align 8
+  %131 = icmp eq ptr %129, %130
+  br i1 %131, label %228, label %132
+
+132:
+  %133 = icmp sgt i64 %30, 0
+  br i1 %133, label %137, label %142
+
+134:
+  %135 = add nuw nsw i64 %138, 1
+  %136 = icmp eq i64 %135, %30
+  br i1 %136, label %142, label %137
+
+137:
+  %138 = phi i64 [ %135, %134 ], [ 0, %132 ]
+  %139 = getelementptr inbounds ptr, ptr %3, i64 %138
+  %140 = load ptr, ptr %139, align 8
+  %141 = icmp eq ptr %140, %90
+  br i1 %141, label %228, label %134
+
+142:
+  %143 = add nsw i64 %30, 1
+  %144 = getelementptr inbounds ptr, ptr %3, i64 %30
+  store ptr %90, ptr %144, align 8
+  br label %223
+
+145:
+  %146 = load i64, ptr %11, align 8
+  %147 = getelementptr inbounds i8, ptr %36, i64 %146
+  %148 = load ptr, ptr %147, align 8
+  %149 = load ptr, ptr %12, align 8
+  %150 = icmp eq ptr %148, %149
+  br i1 %150, label %151, label %228
+
+151:
+  %152 = icmp eq i64 %37, 2
+  br i1 %152, label %153, label %169
+
+153:
+  %154 = getelementptr inbounds i8, ptr %34, i64 8
+  %155 = load ptr, ptr %154, align 8
+  %156 = load ptr, ptr %13, align 8
+  %157 = call double %156(ptr %36)
+  %158 = load ptr, ptr %13, align 8
+  %159 = call double %158(ptr %155)
+  %160 = fcmp oeq double %157, %159
+  br i1 %160, label %161, label %228
+
+161:
+  %162 = fcmp une double %157, 0.000000e+00
+  br i1 %162, label %169, label %163
+
+163:
+  %164 = fdiv double 1.000000e+00, %157
+  %165 = fcmp ogt double %164, 0.000000e+00
+  %166 = fdiv double 1.000000e+00, %159
+  %167 = fcmp ogt double %166, 0.000000e+00
+  %168 = xor i1 %165, %167
+  br i1 %168, label %228, label %169
+
+169:
+  %170 = load ptr, ptr %13, align 8
+  %171 = call double %170(ptr %36)
+  %172 = load i64, ptr %34, align 8
+  %173 = icmp eq i64 %172, 3
+  br i1 %173, label %174, label %223
+
+174:
+  %175 = fcmp oeq double %171, 0.000000e+00
+  %176 = fcmp oeq double %171, 1.000000e+00
+  %177 = or i1 %175, %176
+  %178 = fcmp oeq double %171, -1.000000e+00
+  %179 = or i1 %178, %177
+  %180 = fcmp oeq double %171, 2.000000e+00
+  %181 = or i1 %180, %179
+  br i1 %181, label %228, label %223
+
+182:
+  %183 = getelementptr inbounds i8, ptr %34, i64 8
+  %184 = load ptr, ptr %183, align 8
+  %185 = icmp eq ptr %36, %184
+  br i1 %185, label %223, label %186
+
+186:
+  %187 = load i64, ptr %11, align 8
+  %188 = getelementptr inbounds i8, ptr %36, i64 %187
+  %189 = load ptr, ptr %188, align 8
+  %190 = getelementptr inbounds i8, ptr %184, i64 %187
+  %191 = load ptr, ptr %190, align 8
+  %192 = icmp eq ptr %189, %191
+  br i1 %192, label %193, label %228
+
+193:
+  %194 = icmp eq i64 %37, 4
+  br i1 %194, label %195, label %219
+
+195:
+  %196 = getelementptr inbounds i8, ptr %36, i64 16
+  %197 = load i64, ptr %196, align 8
+  %198 = getelementptr inbounds i8, ptr %184, i64 16
+  %199 = load i64, ptr %198, align 8
+  %200 = icmp eq i64 %197, %199
+  br i1 %200, label %201, label %228
+
+201:
+  %202 = icmp sgt i64 %197, 0
+  br i1 %202, label %206, label %219
+
+203:
+  %204 = add nuw nsw i64 %207, 1
+  %205 = icmp eq i64 %204, %197
+  br i1 %205, label %219, label %206
+
+206:
+  %207 = phi i64 [ %204, %203 ], [ 0, %201 ]
+  %208 = shl nsw i64 %207, 3
+  %209 = add nuw nsw i64 %208, 24
+  %210 = getelementptr inbounds i8, ptr %36, i64 %209
+  %211 = load ptr, ptr %210, align 8
+  %212 = getelementptr inbounds i8, ptr %211, i64 %187
+  %213 = load ptr, ptr %212, align 8
+  %214 = getelementptr inbounds i8, ptr %184, i64 %209
+  %215 = load ptr, ptr %214, align 8
+  %216 = getelementptr inbounds i8, ptr %215, i64 %187
+  %217 = load ptr, ptr %216, align 8
+  %218 = icmp eq ptr %213, %217
+  br i1 %218, label %203, label %228
+
+219:
+  %220 = load ptr, ptr %28, align 8
+  %221 = call i32 %220(ptr %36, ptr %184, i32 2)
+  %222 = icmp sgt i32 %221, 0
+  br i1 %222, label %223, label %228
+
+223:
+  %224 = phi i64 [ %30, %94 ], [ %143, %142 ], [ %30, %174 ], [ %30, %182 ], [ %30, %169 ], [ %30, %219 ]
+  %225 = add nuw nsw i64 %31, 1
+  %226 = load i64, ptr %5, align 8
+  %227 = icmp slt i64 %225, %226
+  br i1 %227, label %29, label %228
+
+228:
+  %229 = phi i32 [ 0, %137 ], [ 1, %4 ], [ 0, %206 ], [ 0, %62 ], [ 0, %52 ], [ 0, %49 ], [ 0, %75 ], [ 0, %94 ], [ 0, %195 ], [ 0, %119 ], [ 0, %126 ], [ 0, %110 ], [ 0, %69 ], [ 0, %100 ], [ 0, %85 ], [ 0, %153 ], [ 0, %174 ], [ 1, %223 ], [ 0, %186 ], [ 0, %145 ], [ 0, %163 ], [ %221, %219 ], [ 0, %80 ]
+  ret i32 %229
+}
+define internal fastcc ptr @$recorded(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4) #0 {
+  %6 = alloca ptr, align 8
+  %7 = alloca ptr, align 8
+  %8 = alloca [5 x ptr], align 16
+  %9 = alloca [5 x ptr], align 16
+  %10 = alloca [6 x ptr], align 16
+  %11 = alloca [5 x ptr], align 16
+  %12 = alloca [5 x ptr], align 16
+  %13 = alloca [2 x ptr], align 16
+  %14 = load ptr, ptr %0, align 8
+  %15 = load ptr, ptr %14, align 8
+  %16 = getelementptr inbounds i8, ptr %14, i64 104
+  %17 = load i64, ptr %16, align 8
+  %18 = getelementptr inbounds i8, ptr %4, i64 %17
+  %19 = load ptr, ptr %18, align 8
+  %20 = getelementptr inbounds i8, ptr %14, i64 112
+  %21 = load i64, ptr %20, align 8
+  %22 = getelementptr inbounds i8, ptr %4, i64 %21
+  %23 = load ptr, ptr %22, align 8
+  %24 = getelementptr inbounds i8, ptr %1, i64 56
+  %25 = load i64, ptr %24, align 8
+  %26 = icmp sgt i64 %25, 0
+  br i1 %26, label %27, label %32
+
+27:
+  %28 = getelementptr inbounds i8, ptr %15, i64 48
+  br label %260
+
+29:
+  %30 = load ptr, ptr %0, align 8
+  %31 = load ptr, ptr %30, align 8
+  br label %32
+
+32:
+  %33 = phi ptr [ %31, %29 ], [ %15, %5 ]
+  %34 = phi ptr [ %30, %29 ], [ %14, %5 ]
+  %35 = getelementptr inbounds i8, ptr %1, i64 40
+  %36 = load i64, ptr %35, align 8
+  %37 = icmp eq i64 %36, 0
+  br i1 %37, label %138, label %38
+
+38:
+  %39 = getelementptr inbounds i8, ptr %33, i64 136
+  %40 = load ptr, ptr %39, align 8
+  %41 = getelementptr inbounds i8, ptr %34, i64 208
+  %42 = load ptr, ptr %41, align 8
+  %43 = getelementptr inbounds i8, ptr %0, i64 16
+  %44 = call ptr %40(ptr %42, ptr %43, i64 1, ptr null)
+  %45 = icmp eq ptr %44, null
+  %46 = getelementptr inbounds i8, ptr %33, i64 152
+  %47 = getelementptr inbounds i8, ptr %0, i64 24
+  %48 = getelementptr inbounds i8, ptr %0, i64 8
+  %49 = getelementptr inbounds i8, ptr %33, i64 56
+  %50 = getelementptr inbounds i8, ptr %33, i64 160
+  %51 = getelementptr inbounds i8, ptr %33, i64 176
+  %52 = getelementptr inbounds i8, ptr %33, i64 168
+  br i1 %45, label %561, label %56
+
+53:
+  %54 = icmp eq i32 %121, 0
+  %55 = select i1 %124, i1 %54, i1 false
+  br i1 %55, label %56, label %126
+
+56:
+  %57 = phi ptr [ %122, %53 ], [ %44, %38 ]
+  %58 = phi ptr [ %119, %53 ], [ null, %38 ]
+  %59 = load ptr, ptr %46, align 8
+  %60 = call ptr %59(ptr %57)
+  %61 = load ptr, ptr %0, align 8
+  %62 = load ptr, ptr %61, align 8
+  %63 = load i64, ptr %47, align 8
+  %64 = icmp eq i64 %63, 0
+  br i1 %64, label %104, label %65
+
+65:
+  %66 = load ptr, ptr %48, align 8
+  %67 = getelementptr inbounds i8, ptr %66, i64 16
+  %68 = load i64, ptr %67, align 8
+  %69 = inttoptr i64 %68 to ptr
+  %70 = icmp eq ptr %60, %69
+  br i1 %70, label %104, label %71
+
+71:
+  %72 = getelementptr inbounds i8, ptr %62, i64 192
+  %73 = load ptr, ptr %72, align 8
+  %74 = getelementptr inbounds i8, ptr %61, i64 256
+  %75 = load ptr, ptr %74, align 8
+  %76 = call ptr %73(ptr %60, ptr %75)
+  %77 = icmp eq ptr %76, null
+  br i1 %77, label %115, label %78
+
+78:
+  %79 = getelementptr inbounds i8, ptr %62, i64 200
+  %80 = load ptr, ptr %79, align 8
+  %81 = getelementptr inbounds i8, ptr %61, i64 264
+  %82 = load ptr, ptr %81, align 8
+  %83 = call i64 %80(ptr %76, ptr %82, i64 0, i64 9223372036854775807, i32 -1)
+  %84 = getelementptr inbounds i8, ptr %62, i64 56
+  %85 = load ptr, ptr %84, align 8
+   call void %85(ptr %76)
+  %86 = icmp eq i64 %83, 0
+  br i1 %86, label %90, label %87
+
+87:
+  %88 = icmp sgt i64 %83, -1
+  %89 = load ptr, ptr %49, align 8
+   call void %89(ptr %60)
+  br i1 %88, label %112, label %117
+
+90:
+  %91 = load ptr, ptr %48, align 8
+  %92 = getelementptr inbounds i8, ptr %91, i64 16
+  %93 = load i64, ptr %92, align 8
+  %94 = icmp eq i64 %93, 0
+  br i1 %94, label %98, label %95
+
+95:
+  %96 = load ptr, ptr %84, align 8
+  %97 = inttoptr i64 %93 to ptr
+   call void %96(ptr %97)
+  br label %98
+
+98:
+  %99 = getelementptr inbounds i8, ptr %62, i64 48
+  %100 = load ptr, ptr %99, align 8
+   call void %100(ptr %60)
+  %101 = ptrtoint ptr %60 to i64
+  %102 = load ptr, ptr %48, align 8
+  %103 = getelementptr inbounds i8, ptr %102, i64 16
+  store i64 %101, ptr %103, align 8
+  br label %104
+
+104:
+  %105 = load ptr, ptr %51, align 8
+  %106 = load ptr, ptr %52, align 8
+  %107 = call i32 %106(ptr %57)
+  %108 = sext i32 %107 to i64
+  %109 = call ptr %105(i64 %108)
+  %110 = icmp eq ptr %109, null
+  %111 = select i1 %110, i32 -1, i32 1
+  br label %117
+
+112:
+  %113 = load ptr, ptr %50, align 8
+  %114 = call ptr %113(ptr %57)
+  br label %117
+
+115:
+  %116 = load ptr, ptr %49, align 8
+   call void %116(ptr %60)
+  br label %117
+
+117:
+  %118 = phi ptr [ %60, %104 ], [ null, %115 ], [ null, %112 ], [ null, %87 ]
+  %119 = phi ptr [ %109, %104 ], [ %58, %115 ], [ %58, %112 ], [ %58, %87 ]
+  %120 = phi i1 [ true, %104 ], [ true, %115 ], [ false, %112 ], [ true, %87 ]
+  %121 = phi i32 [ %111, %104 ], [ -1, %115 ], [ 0, %112 ], [ -1, %87 ]
+  %122 = phi ptr [ null, %104 ], [ null, %115 ], [ %114, %112 ], [ null, %87 ]
+  %123 = load ptr, ptr %49, align 8
+   call void %123(ptr %57)
+  %124 = icmp ne ptr %122, null
+  %125 = select i1 %120, i1 true, i1 %124
+  br i1 %125, label %53, label %488
+
+126:
+  %127 = icmp slt i32 %121, 1
+  br i1 %127, label %486, label %128
+
+128:
+  %129 = load i64, ptr %35, align 8
+  %130 = icmp eq i64 %129, 4
+  br i1 %130, label %131, label %138
+
+131:
+  store ptr %19, ptr %13, align 16
+  %132 = getelementptr inbounds i8, ptr %13, i64 8
+  store ptr %118, ptr %132, align 8
+  %133 = load ptr, ptr %39, align 8
+  %134 = getelementptr inbounds i8, ptr %34, i64 216
+  %135 = load ptr, ptr %134, align 8
+  %136 = call ptr %133(ptr %135, ptr %13, i64 2, ptr null)
+  %137 = icmp eq ptr %136, null
+  br i1 %137, label %561, label %138
+
+138:
+  %139 = phi ptr [ null, %32 ], [ %118, %131 ], [ %118, %128 ]
+  %140 = phi ptr [ null, %32 ], [ %119, %131 ], [ %119, %128 ]
+  %141 = phi ptr [ null, %32 ], [ %136, %131 ], [ null, %128 ]
+  %142 = getelementptr inbounds i8, ptr %1, i64 16
+  %143 = load ptr, ptr %142, align 8
+  %144 = icmp eq ptr %143, null
+  br i1 %144, label %267, label %145
+
+145:
+  %146 = getelementptr inbounds i8, ptr %1, i64 32
+  %147 = load i64, ptr %146, align 8
+  switch i64 %147, label %148 [
+    i64 3, label %151
+    i64 0, label %151
+    i64 1, label %153
+  ]
+
+148:
+  %149 = getelementptr inbounds i8, ptr %33, i64 208
+  %150 = load ptr, ptr %149, align 8
+  br label %151
+
+151:
+  %152 = phi ptr [ %139, %145 ], [ %139, %145 ], [ %150, %148 ]
+  switch i64 %147, label %156 [
+    i64 3, label %159
+    i64 0, label %159
+    i64 1, label %153
+  ]
+
+153:
+  %154 = phi ptr [ %152, %151 ], [ %19, %145 ]
+  %155 = getelementptr inbounds i8, ptr %33, i64 208
+  br label %164
+
+156:
+  %157 = getelementptr inbounds i8, ptr %33, i64 240
+  %158 = load ptr, ptr %157, align 8
+  br label %159
+
+159:
+  %160 = phi ptr [ %158, %156 ], [ %140, %151 ], [ %140, %151 ]
+  %161 = and i64 %147, -2
+  %162 = icmp eq i64 %161, 2
+  %163 = getelementptr inbounds i8, ptr %33, i64 208
+  br i1 %162, label %169, label %164
+
+164:
+  %165 = phi ptr [ %155, %153 ], [ %163, %159 ]
+  %166 = phi ptr [ %23, %153 ], [ %160, %159 ]
+  %167 = phi ptr [ %154, %153 ], [ %152, %159 ]
+  %168 = load ptr, ptr %165, align 8
+  br label %169
+
+169:
+  %170 = phi ptr [ %163, %159 ], [ %165, %164 ]
+  %171 = phi ptr [ %160, %159 ], [ %166, %164 ]
+  %172 = phi ptr [ %152, %159 ], [ %167, %164 ]
+  %173 = phi ptr [ %19, %159 ], [ %168, %164 ]
+  %174 = load ptr, ptr %34, align 8
+  %175 = getelementptr inbounds i8, ptr %174, i64 88
+  %176 = load ptr, ptr %175, align 8
+  %177 = getelementptr inbounds i8, ptr %34, i64 128
+  %178 = load ptr, ptr %177, align 8
+  %179 = call ptr %176(ptr %178, i64 0)
+  %180 = icmp eq ptr %179, null
+  br i1 %180, label %561, label %181
+
+181:
+  store ptr %143, ptr %12, align 16
+  %182 = getelementptr inbounds i8, ptr %12, i64 8
+  store ptr %172, ptr %182, align 8
+  %183 = getelementptr inbounds i8, ptr %12, i64 16
+  store ptr %171, ptr %183, align 16
+  %184 = getelementptr inbounds i8, ptr %12, i64 24
+  store ptr %173, ptr %184, align 8
+  %185 = getelementptr inbounds i8, ptr %12, i64 32
+  %186 = getelementptr inbounds i8, ptr %174, i64 224
+  %187 = load ptr, ptr %186, align 8
+  store ptr %187, ptr %185, align 16
+  %188 = getelementptr inbounds i8, ptr %174, i64 48
+  br label %189
+
+189:
+  %190 = phi i64 [ 0, %181 ], [ %194, %189 ]
+  %191 = load ptr, ptr %188, align 8
+  %192 = getelementptr inbounds ptr, ptr %12, i64 %190
+  %193 = load ptr, ptr %192, align 8
+  call void %191(ptr %193)
+  %194 = add nuw nsw i64 %190, 1
+  %195 = icmp eq i64 %194, 5
+  br i1 %195, label %196, label %189
+
+196:
+  %197 = getelementptr inbounds i8, ptr %34, i64 144
+  %198 = load i64, ptr %197, align 8
+  %199 = getelementptr inbounds i8, ptr %179, i64 %198
+  store ptr %143, ptr %199, align 8
+  %200 = getelementptr inbounds i8, ptr %34, i64 152
+  %201 = load i64, ptr %200, align 8
+  %202 = getelementptr inbounds i8, ptr %179, i64 %201
+  store ptr %172, ptr %202, align 8
+  %203 = getelementptr inbounds i8, ptr %34, i64 160
+  %204 = load i64, ptr %203, align 8
+  %205 = getelementptr inbounds i8, ptr %179, i64 %204
+  store ptr %171, ptr %205, align 8
+  %206 = getelementptr inbounds i8, ptr %34, i64 168
+  %207 = load i64, ptr %206, align 8
+  %208 = getelementptr inbounds i8, ptr %179, i64 %207
+  store ptr %173, ptr %208, align 8
+  %209 = getelementptr inbounds i8, ptr %34, i64 176
+  %210 = load i64, ptr %209, align 8
+  %211 = load ptr, ptr %186, align 8
+  %212 = getelementptr inbounds i8, ptr %179, i64 %210
+  store ptr %211, ptr %212, align 8
+  %213 = getelementptr inbounds i8, ptr %1, i64 24
+  %214 = load ptr, ptr %213, align 8
+  %215 = icmp eq ptr %214, null
+  br i1 %215, label %267, label %216
+
+216:
+  %217 = load ptr, ptr %170, align 8
+  %218 = getelementptr inbounds i8, ptr %33, i64 240
+  %219 = load ptr, ptr %218, align 8
+  %220 = load ptr, ptr %34, align 8
+  %221 = getelementptr inbounds i8, ptr %220, i64 88
+  %222 = load ptr, ptr %221, align 8
+  %223 = load ptr, ptr %177, align 8
+  %224 = call ptr %222(ptr %223, i64 0)
+  %225 = icmp eq ptr %224, null
+  br i1 %225, label %253, label %226
+
+226:
+  store ptr %214, ptr %11, align 16
+  %227 = getelementptr inbounds i8, ptr %11, i64 8
+  store ptr %217, ptr %227, align 8
+  %228 = getelementptr inbounds i8, ptr %11, i64 16
+  store ptr %219, ptr %228, align 16
+  %229 = getelementptr inbounds i8, ptr %11, i64 24
+  store ptr %179, ptr %229, align 8
+  %230 = getelementptr inbounds i8, ptr %11, i64 32
+  %231 = getelementptr inbounds i8, ptr %220, i64 224
+  %232 = load ptr, ptr %231, align 8
+  store ptr %232, ptr %230, align 16
+  %233 = getelementptr inbounds i8, ptr %220, i64 48
+  br label %246
+
+234:
+  %235 = load i64, ptr %197, align 8
+  %236 = getelementptr inbounds i8, ptr %224, i64 %235
+  store ptr %214, ptr %236, align 8
+  %237 = load i64, ptr %200, align 8
+  %238 = getelementptr inbounds i8, ptr %224, i64 %237
+  store ptr %217, ptr %238, align 8
+  %239 = load i64, ptr %203, align 8
+  %240 = getelementptr inbounds i8, ptr %224, i64 %239
+  store ptr %219, ptr %240, align 8
+  %241 = load i64, ptr %206, align 8
+  %242 = getelementptr inbounds i8, ptr %224, i64 %241
+  store ptr %179, ptr %242, align 8
+  %243 = load i64, ptr %209, align 8
+  %244 = load ptr, ptr %231, align 8
+  %245 = getelementptr inbounds i8, ptr %224, i64 %243
+  store ptr %244, ptr %245, align 8
+  br label %253
+
+246:
+  %247 = phi i64 [ 0, %226 ], [ %251, %246 ]
+  %248 = load ptr, ptr %233, align 8
+  %249 = getelementptr inbounds ptr, ptr %11, i64 %247
+  %250 = load ptr, ptr %249, align 8
+  call void %248(ptr %250)
+  %251 = add nuw nsw i64 %247, 1
+  %252 = icmp eq i64 %251, 5
+  br i1 %252, label %234, label %246
+
+253:
+  %254 = load ptr, ptr %213, align 8
+  %255 = icmp eq ptr %254, null
+  br i1 %255, label %259, label %256
+
+256:
+  %257 = getelementptr inbounds i8, ptr %33, i64 56
+  %258 = load ptr, ptr %257, align 8
+  call void %258(ptr %179)
+  br label %259
+
+259:
+  br i1 %225, label %561, label %267
+
+260:
+  %261 = phi i64 [ 0, %27 ], [ %265, %260 ]
+  %262 = load ptr, ptr %28, align 8
+  %263 = getelementptr inbounds ptr, ptr %3, i64 %261
+  %264 = load ptr, ptr %263, align 8
+   call void %262(ptr %264)
+  %265 = add nuw nsw i64 %261, 1
+  %266 = icmp eq i64 %265, %25
+  br i1 %266, label %29, label %260
+
+267:
+  %268 = phi ptr [ null, %138 ], [ %224, %259 ], [ %179, %196 ]
+  %269 = getelementptr inbounds i8, ptr %1, i64 64
+  %270 = load i64, ptr %269, align 8
+  %271 = icmp eq i64 %270, 0
+  br i1 %271, label %272, label %308
+
+272:
+  %273 = getelementptr inbounds i8, ptr %1, i64 72
+  %274 = load i64, ptr %273, align 8
+  %275 = getelementptr inbounds ptr, ptr %3, i64 %274
+  %276 = load ptr, ptr %275, align 8
+  %277 = load ptr, ptr %14, align 8
+  %278 = getelementptr inbounds i8, ptr %277, i64 320
+  %279 = load i64, ptr %278, align 8
+  %280 = getelementptr inbounds i8, ptr %276, i64 %279
+  %281 = load ptr, ptr %280, align 8
+  %282 = getelementptr inbounds i8, ptr %277, i64 208
+  %283 = load ptr, ptr %282, align 8
+  %284 = icmp eq ptr %281, %283
+  br i1 %284, label %285, label %300
+
+285:
+  %286 = getelementptr inbounds i8, ptr %277, i64 328
+  %287 = load i64, ptr %286, align 8
+  %288 = getelementptr inbounds i8, ptr %276, i64 %287
+  %289 = load ptr, ptr %288, align 8
+  %290 = getelementptr inbounds i8, ptr %277, i64 48
+  %291 = load ptr, ptr %290, align 8
+  call void %291(ptr %139)
+  %292 = load ptr, ptr %290, align 8
+  call void %292(ptr %140)
+  %293 = load i64, ptr %278, align 8
+  %294 = getelementptr inbounds i8, ptr %276, i64 %293
+  store ptr %139, ptr %294, align 8
+  %295 = load i64, ptr %286, align 8
+  %296 = getelementptr inbounds i8, ptr %276, i64 %295
+  store ptr %140, ptr %296, align 8
+  %297 = getelementptr inbounds i8, ptr %277, i64 56
+  %298 = load ptr, ptr %297, align 8
+  call void %298(ptr %281)
+  %299 = load ptr, ptr %297, align 8
+  call void %299(ptr %289)
+  br label %308
+
+300:
+  %301 = getelementptr inbounds i8, ptr %277, i64 264
+  %302 = load i64, ptr %301, align 8
+  %303 = getelementptr inbounds i8, ptr %281, i64 %302
+  %304 = load ptr, ptr %303, align 8
+  %305 = getelementptr inbounds i8, ptr %14, i64 128
+  %306 = load ptr, ptr %305, align 8
+  %307 = icmp eq ptr %304, %306
+  br i1 %307, label %488, label %308
+
+308:
+  %309 = getelementptr inbounds i8, ptr %1, i64 64
+  %310 = getelementptr inbounds i8, ptr %1, i64 96
+  %311 = getelementptr inbounds i8, ptr %8, i64 8
+  %312 = getelementptr inbounds i8, ptr %8, i64 16
+  %313 = getelementptr inbounds i8, ptr %8, i64 24
+  %314 = getelementptr inbounds i8, ptr %8, i64 32
+  %315 = getelementptr inbounds i8, ptr %9, i64 8
+  %316 = getelementptr inbounds i8, ptr %9, i64 16
+  %317 = getelementptr inbounds i8, ptr %9, i64 24
+  %318 = getelementptr inbounds i8, ptr %9, i64 32
+  %319 = getelementptr inbounds i8, ptr %10, i64 8
+  %320 = getelementptr inbounds i8, ptr %10, i64 16
+  %321 = getelementptr inbounds i8, ptr %10, i64 24
+  %322 = getelementptr inbounds i8, ptr %10, i64 32
+  %323 = getelementptr inbounds i8, ptr %10, i64 40
+  %324 = getelementptr inbounds i8, ptr %14, i64 232
+  %325 = getelementptr inbounds i8, ptr %14, i64 240
+  %326 = load i64, ptr %309, align 8
+  %327 = icmp sgt i64 %326, 0
+  br i1 %327, label %328, label %497
+
+328:
+  %329 = phi i64 [ %482, %481 ], [ %25, %308 ]
+  %330 = load ptr, ptr %310, align 8
+  %331 = sub nsw i64 %329, %25
+  %332 = shl nsw i64 %331, 6
+  %333 = getelementptr inbounds i8, ptr %330, i64 %332
+  %334 = load ptr, ptr %14, align 8
+  %335 = load ptr, ptr %333, align 8
+  %336 = icmp eq ptr %335, null
+  br i1 %336, label %337, label %343
+
+337:
+  %338 = getelementptr inbounds i8, ptr %334, i64 48
+  %339 = load ptr, ptr %338, align 8
+  %340 = getelementptr inbounds i8, ptr %333, i64 8
+  %341 = load ptr, ptr %340, align 8
+  call void %339(ptr %341)
+  %342 = load ptr, ptr %340, align 8
+  br label %477
+
+343:
+  %344 = getelementptr inbounds i8, ptr %334, i64 16
+  %345 = load ptr, ptr %344, align 8
+  %346 = getelementptr inbounds i8, ptr %333, i64 32
+  %347 = load i64, ptr %346, align 8
+  %348 = call ptr %345(i64 %347)
+  %349 = icmp eq ptr %348, null
+  br i1 %349, label %350, label %352
+
+350:
+  %351 = getelementptr inbounds ptr, ptr %3, i64 %329
+  store ptr null, ptr %351, align 8
+  br label %497
+
+352:
+  %353 = load i64, ptr %346, align 8
+  %354 = icmp sgt i64 %353, 0
+  br i1 %354, label %355, label %359
+
+355:
+  %356 = getelementptr inbounds i8, ptr %334, i64 48
+  %357 = getelementptr inbounds i8, ptr %333, i64 56
+  %358 = getelementptr inbounds i8, ptr %334, i64 24
+  br label %366
+
+359:
+  %360 = getelementptr inbounds i8, ptr %334, i64 88
+  %361 = load ptr, ptr %360, align 8
+  %362 = getelementptr inbounds i8, ptr %334, i64 256
+  %363 = load ptr, ptr %362, align 8
+  %364 = call ptr %361(ptr %363, i64 0)
+  store ptr %364, ptr %7, align 8
+  %365 = icmp eq ptr %364, null
+  br i1 %365, label %384, label %387
+
+366:
+  %367 = phi i64 [ 0, %355 ], [ %381, %366 ]
+  %368 = load ptr, ptr %356, align 8
+  %369 = load ptr, ptr %357, align 8
+  %370 = getelementptr inbounds i64, ptr %369, i64 %367
+  %371 = load i64, ptr %370, align 8
+  %372 = getelementptr inbounds ptr, ptr %3, i64 %371
+  %373 = load ptr, ptr %372, align 8
+  call void %368(ptr %373)
+  %374 = load ptr, ptr %358, align 8
+  %375 = load ptr, ptr %357, align 8
+  %376 = getelementptr inbounds i64, ptr %375, i64 %367
+  %377 = load i64, ptr %376, align 8
+  %378 = getelementptr inbounds ptr, ptr %3, i64 %377
+  %379 = load ptr, ptr %378, align 8
+  %380 = call i32 %374(ptr %348, i64 %367, ptr %379)
+  %381 = add nuw nsw i64 %367, 1
+  %382 = load i64, ptr %346, align 8
+  %383 = icmp slt i64 %381, %382
+  br i1 %383, label %366, label %359
+
+384:
+  %385 = getelementptr inbounds i8, ptr %334, i64 56
+  %386 = load ptr, ptr %385, align 8
+  call void %386(ptr %348)
+  br label %475
+
+387:
+  %388 = getelementptr inbounds i8, ptr %334, i64 208
+  %389 = load ptr, ptr %388, align 8
+  store ptr %389, ptr %8, align 16
+  store ptr %19, ptr %311, align 8
+  store ptr %268, ptr %312, align 16
+  store ptr %139, ptr %313, align 8
+  store ptr %141, ptr %314, align 16
+  %390 = getelementptr inbounds i8, ptr %334, i64 240
+  %391 = load ptr, ptr %390, align 8
+  store ptr %391, ptr %9, align 16
+  store ptr %23, ptr %315, align 8
+  store ptr %391, ptr %316, align 16
+  store ptr %140, ptr %317, align 8
+  store ptr %140, ptr %318, align 16
+  %392 = getelementptr inbounds i8, ptr %333, i64 40
+  %393 = load i64, ptr %392, align 8
+  %394 = getelementptr inbounds ptr, ptr %8, i64 %393
+  %395 = load ptr, ptr %394, align 8
+  %396 = getelementptr inbounds ptr, ptr %9, i64 %393
+  %397 = load ptr, ptr %396, align 8
+  %398 = load ptr, ptr %333, align 8
+  store ptr %398, ptr %10, align 16
+  %399 = getelementptr inbounds i8, ptr %333, i64 48
+  %400 = load i64, ptr %399, align 8
+  %401 = icmp slt i64 %400, 0
+  %402 = getelementptr inbounds i8, ptr %333, i64 8
+  %403 = getelementptr inbounds ptr, ptr %2, i64 %400
+  %404 = select i1 %401, ptr %402, ptr %403
+  %405 = load ptr, ptr %404, align 8
+  store ptr %405, ptr %319, align 8
+  %406 = getelementptr inbounds i8, ptr %333, i64 16
+  %407 = load ptr, ptr %406, align 8
+  store ptr %407, ptr %320, align 16
+  %408 = getelementptr inbounds i8, ptr %333, i64 24
+  %409 = load ptr, ptr %408, align 8
+  store ptr %409, ptr %321, align 8
+  store ptr %395, ptr %322, align 16
+  store ptr %397, ptr %323, align 8
+  %410 = getelementptr inbounds i8, ptr %334, i64 48
+  br label %448
+
+411:
+  %412 = load ptr, ptr %410, align 8
+  %413 = load ptr, ptr %388, align 8
+  call void %412(ptr %413)
+  %414 = load ptr, ptr %410, align 8
+  %415 = load ptr, ptr %390, align 8
+  call void %414(ptr %415)
+  %416 = getelementptr inbounds i8, ptr %334, i64 272
+  %417 = load i64, ptr %416, align 8
+  %418 = getelementptr inbounds i8, ptr %364, i64 %417
+  store ptr %398, ptr %418, align 8
+  %419 = getelementptr inbounds i8, ptr %334, i64 280
+  %420 = load i64, ptr %419, align 8
+  %421 = getelementptr inbounds i8, ptr %364, i64 %420
+  store ptr %348, ptr %421, align 8
+  %422 = getelementptr inbounds i8, ptr %334, i64 288
+  %423 = load i64, ptr %422, align 8
+  %424 = getelementptr inbounds i8, ptr %364, i64 %423
+  store ptr %405, ptr %424, align 8
+  %425 = getelementptr inbounds i8, ptr %334, i64 296
+  %426 = load i64, ptr %425, align 8
+  %427 = getelementptr inbounds i8, ptr %364, i64 %426
+  store ptr %407, ptr %427, align 8
+  %428 = getelementptr inbounds i8, ptr %334, i64 304
+  %429 = load i64, ptr %428, align 8
+  %430 = getelementptr inbounds i8, ptr %364, i64 %429
+  store ptr %409, ptr %430, align 8
+  %431 = getelementptr inbounds i8, ptr %334, i64 320
+  %432 = load i64, ptr %431, align 8
+  %433 = getelementptr inbounds i8, ptr %364, i64 %432
+  store ptr %395, ptr %433, align 8
+  %434 = getelementptr inbounds i8, ptr %334, i64 328
+  %435 = load i64, ptr %434, align 8
+  %436 = getelementptr inbounds i8, ptr %364, i64 %435
+  store ptr %397, ptr %436, align 8
+  %437 = getelementptr inbounds i8, ptr %334, i64 312
+  %438 = load i64, ptr %437, align 8
+  %439 = load ptr, ptr %388, align 8
+  %440 = getelementptr inbounds i8, ptr %364, i64 %438
+  store ptr %439, ptr %440, align 8
+  %441 = getelementptr inbounds i8, ptr %334, i64 336
+  %442 = load i64, ptr %441, align 8
+  %443 = load ptr, ptr %390, align 8
+  %444 = getelementptr inbounds i8, ptr %364, i64 %442
+  store ptr %443, ptr %444, align 8
+  %445 = load ptr, ptr %333, align 8
+  %446 = load ptr, ptr %324, align 8
+  %447 = icmp eq ptr %445, %446
+  br i1 %447, label %455, label %473
+
+448:
+  %449 = phi i64 [ 0, %387 ], [ %453, %448 ]
+  %450 = load ptr, ptr %410, align 8
+  %451 = getelementptr inbounds ptr, ptr %10, i64 %449
+  %452 = load ptr, ptr %451, align 8
+  call void %450(ptr %452)
+  %453 = add nuw nsw i64 %449, 1
+  %454 = icmp eq i64 %453, 6
+  br i1 %454, label %411, label %448
+
+455:
+  %456 = getelementptr inbounds i8, ptr %334, i64 136
+  %457 = load ptr, ptr %456, align 8
+  %458 = load ptr, ptr %325, align 8
+  %459 = call ptr %457(ptr %458, ptr %7, i64 1, ptr null)
+  %460 = icmp eq ptr %459, null
+  br i1 %460, label %465, label %461
+
+461:
+  %462 = getelementptr inbounds i8, ptr %334, i64 56
+  %463 = load ptr, ptr %462, align 8
+  call void %463(ptr %459)
+  %464 = load ptr, ptr %7, align 8
+  br label %473
+
+465:
+  %466 = load ptr, ptr %333, align 8
+  %467 = load ptr, ptr %324, align 8
+  %468 = load ptr, ptr %7, align 8
+  %469 = icmp eq ptr %466, %467
+  br i1 %469, label %470, label %473
+
+470:
+  %471 = getelementptr inbounds i8, ptr %334, i64 56
+  %472 = load ptr, ptr %471, align 8
+  call void %472(ptr %468)
+  br label %473
+
+473:
+  %474 = phi ptr [ null, %470 ], [ %468, %465 ], [ %464, %461 ], [ %364, %411 ]
+  br label %475
+
+475:
+  %476 = phi ptr [ %474, %473 ], [ null, %384 ]
+  br label %477
+
+477:
+  %478 = phi ptr [ %342, %337 ], [ %476, %475 ]
+  %479 = getelementptr inbounds ptr, ptr %3, i64 %329
+  store ptr %478, ptr %479, align 8
+  %480 = icmp eq ptr %478, null
+  br i1 %480, label %497, label %481
+
+481:
+  %482 = add nsw i64 %329, 1
+  %483 = load i64, ptr %309, align 8
+  %484 = add nsw i64 %483, %25
+  %485 = icmp slt i64 %482, %484
+  br i1 %485, label %328, label %497
+
+486:
+  %487 = icmp eq i32 %121, 0
+  br i1 %487, label %488, label %561
+
+488:
+  %489 = phi ptr [ %141, %300 ], [ null, %486 ], [ null, %117 ]
+  %490 = phi ptr [ %268, %300 ], [ null, %486 ], [ null, %117 ]
+  %491 = phi ptr [ %140, %300 ], [ %119, %486 ], [ %119, %117 ]
+  %492 = phi ptr [ %139, %300 ], [ %118, %486 ], [ %118, %117 ]
+  %493 = getelementptr inbounds i8, ptr %15, i64 208
+  %494 = load ptr, ptr %493, align 8
+  %495 = getelementptr inbounds i8, ptr %15, i64 48
+  %496 = load ptr, ptr %495, align 8
+  call void %496(ptr %494)
+  br label %561
+
+497:
+  %498 = phi i64 [ %329, %350 ], [ %25, %308 ], [ %329, %477 ], [ %482, %481 ]
+  %499 = load i64, ptr %309, align 8
+  %500 = add nsw i64 %499, %25
+  %501 = icmp eq i64 %498, %500
+  br i1 %501, label %502, label %561
+
+502:
+  %503 = getelementptr inbounds i8, ptr %1, i64 72
+  %504 = load i64, ptr %503, align 8
+  %505 = getelementptr inbounds ptr, ptr %3, i64 %504
+  %506 = load ptr, ptr %505, align 8
+  %507 = getelementptr inbounds i8, ptr %1, i64 80
+  %508 = load i64, ptr %507, align 8
+  %509 = icmp eq i64 %508, 0
+  br i1 %509, label %546, label %510
+
+510:
+  store ptr %506, ptr %6, align 8
+  %511 = load ptr, ptr %14, align 8
+  %512 = getelementptr inbounds i8, ptr %511, i64 184
+  %513 = load ptr, ptr %512, align 8
+  %514 = getelementptr inbounds i8, ptr %14, i64 200
+  %515 = load ptr, ptr %514, align 8
+  %516 = getelementptr inbounds i8, ptr %515, i64 24
+  %517 = load ptr, ptr %516, align 8
+  %518 = load ptr, ptr %517, align 8
+  %519 = call i64 %513(ptr %518)
+  %520 = add nsw i64 %519, %508
+  %521 = getelementptr inbounds i8, ptr %14, i64 272
+  %522 = load i64, ptr %521, align 8
+  %523 = icmp slt i64 %520, %522
+  br i1 %523, label %534, label %524
+
+524:
+  %525 = getelementptr inbounds i8, ptr %511, i64 136
+  %526 = load ptr, ptr %525, align 8
+  %527 = getelementptr inbounds i8, ptr %14, i64 224
+  %528 = load ptr, ptr %527, align 8
+  %529 = call ptr %526(ptr %528, ptr %6, i64 1, ptr null)
+  %530 = icmp eq ptr %529, null
+  br i1 %530, label %539, label %531
+
+531:
+  %532 = getelementptr inbounds i8, ptr %511, i64 56
+  %533 = load ptr, ptr %532, align 8
+  call void %533(ptr %529)
+  br label %546
+
+534:
+  %535 = getelementptr inbounds i8, ptr %511, i64 176
+  %536 = load ptr, ptr %535, align 8
+  %537 = call ptr %536(i64 %520)
+  %538 = icmp eq ptr %537, null
+  br i1 %538, label %539, label %540
+
+539:
+  br label %561
+
+540:
+  %541 = getelementptr inbounds i8, ptr %511, i64 8
+  %542 = load ptr, ptr %541, align 8
+  %543 = load ptr, ptr %514, align 8
+  %544 = call i32 %542(ptr %543, i64 0, ptr %537)
+  %545 = icmp eq i32 %544, 0
+  br i1 %545, label %546, label %561
+
+546:
+  %547 = getelementptr inbounds i8, ptr %15, i64 88
+  %548 = load ptr, ptr %547, align 8
+  %549 = getelementptr inbounds i8, ptr %14, i64 8
+  %550 = load ptr, ptr %549, align 8
+  %551 = call ptr %548(ptr %550, i64 0)
+  %552 = icmp ne ptr %551, null
+  %553 = icmp ne ptr %506, null
+  %554 = select i1 %552, i1 %553, i1 false
+  br i1 %554, label %555, label %561
+
+555:
+  %556 = getelementptr inbounds i8, ptr %15, i64 48
+  %557 = load ptr, ptr %556, align 8
+  call void %557(ptr %506)
+  %558 = getelementptr inbounds i8, ptr %14, i64 32
+  %559 = load i64, ptr %558, align 8
+  %560 = getelementptr inbounds i8, ptr %551, i64 %559
+  store ptr %506, ptr %560, align 8
+  br label %561
+
+561:
+  %562 = phi ptr [ %139, %546 ], [ %139, %555 ], [ %139, %539 ], [ %139, %540 ], [ %492, %488 ], [ %139, %497 ], [ %118, %486 ], [ %139, %169 ], [ %118, %131 ], [ %139, %259 ], [ null, %38 ]
+  %563 = phi ptr [ %140, %546 ], [ %140, %555 ], [ %140, %539 ], [ %140, %540 ], [ %491, %488 ], [ %140, %497 ], [ %119, %486 ], [ %140, %169 ], [ %119, %131 ], [ %140, %259 ], [ null, %38 ]
+  %564 = phi ptr [ %268, %546 ], [ %268, %555 ], [ %268, %539 ], [ %268, %540 ], [ %490, %488 ], [ %268, %497 ], [ null, %486 ], [ null, %169 ], [ null, %131 ], [ null, %259 ], [ null, %38 ]
+  %565 = phi ptr [ %141, %546 ], [ %141, %555 ], [ %141, %539 ], [ %141, %540 ], [ %489, %488 ], [ %141, %497 ], [ null, %486 ], [ %141, %169 ], [ null, %131 ], [ %141, %259 ], [ null, %38 ]
+  %566 = phi i64 [ %498, %546 ], [ %498, %555 ], [ %498, %539 ], [ %498, %540 ], [ %25, %488 ], [ %498, %497 ], [ %25, %486 ], [ %25, %169 ], [ %25, %131 ], [ %25, %259 ], [ %25, %38 ]
+  %567 = phi ptr [ %551, %546 ], [ %551, %555 ], [ null, %539 ], [ null, %540 ], [ %494, %488 ], [ null, %497 ], [ null, %486 ], [ null, %169 ], [ null, %131 ], [ null, %259 ], [ null, %38 ]
+  %568 = icmp sgt i64 %566, 0
+  br i1 %568, label %569, label %578
+
+569:
+  %570 = getelementptr inbounds i8, ptr %15, i64 56
+  br label %571
+
+571:
+  %572 = phi i64 [ %566, %569 ], [ %574, %571 ]
+  %573 = load ptr, ptr %570, align 8
+  %574 = add nsw i64 %572, -1
+  %575 = getelementptr inbounds ptr, ptr %3, i64 %574
+  %576 = load ptr, ptr %575, align 8
+  call void %573(ptr %576)
+  %577 = icmp samesign ugt i64 %572, 1
+  br i1 %577, label %571, label %578
+
+578:
+  %579 = icmp eq ptr %562, null
+  br i1 %579, label %583, label %580
+
+580:
+  %581 = getelementptr inbounds i8, ptr %15, i64 56
+  %582 = load ptr, ptr %581, align 8
+  call void %582(ptr %562)
+  br label %583
+
+583:
+  %584 = icmp eq ptr %563, null
+  br i1 %584, label %588, label %585
+
+585:
+  %586 = getelementptr inbounds i8, ptr %15, i64 56
+  %587 = load ptr, ptr %586, align 8
+  call void %587(ptr %563)
+  br label %588
+
+588:
+  %589 = icmp eq ptr %565, null
+  br i1 %589, label %593, label %590
+
+590:
+  %591 = getelementptr inbounds i8, ptr %15, i64 56
+  %592 = load ptr, ptr %591, align 8
+  call void %592(ptr %565)
+  br label %593
+
+593:
+  %594 = icmp eq ptr %564, null
+  br i1 %594, label %598, label %595
+
+595:
+  %596 = getelementptr inbounds i8, ptr %15, i64 56
+  %597 = load ptr, ptr %596, align 8
+  call void %597(ptr %564)
+  br label %598
+
+598:
+  ret ptr %567
 }

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjoint.graph import SEARCHES, Node, Search
-from adjoint.runtime import code, entries, llvm
+from adjoint.runtime import calling, code, entries, llvm
 from adjoint.runtime.memory import LAYOUT
 
 if TYPE_CHECKING:
     from adjoint.plan.recognised import Expected
 
-__all__ = ["ASKED", "matcher"]
+__all__ = ["ASKED", "is_there", "matcher"]
 
 # What is asked of a node's attributes, in the order in which `recording.c` numbers it (see `Expected`).
 ASKED = ("any", "none", "some", "same", "literal", "free")
@@ -28,7 +28,9 @@ CONTENTS, SIZE, ITEMS = 32, 16, 24  # where `recording.c` looks in objects
 FIELDS = ("op", "inputs", "attributes", "type", "tracked", "value", "site", "offset", "number")
 FUNCTIONS = ("PyList_New", "PyList_SetItem", "PyTuple_New", "PyTuple_SetItem", "PyObject_RichCompareBool", "PyFloat_AsDouble",
              "Py_IncRef", "Py_DecRef", "PyMem_Malloc", "PyMem_Free", "PyErr_NoMemory", "PyType_GenericAlloc", "PySet_New",
-             "PySet_Contains", "PySet_Add", "PyList_Append", "PyObject_IsTrue", "PyObject_Vectorcall")  # fmt: skip
+             "PySet_Contains", "PySet_Add", "PyList_Append", "PyObject_IsTrue", "PyObject_Vectorcall", "PyContextVar_Get",
+             "PyFrame_GetCode", "PyFrame_GetBack", "PyFrame_GetLasti", "PyLong_FromLong", "PyLong_AsLong", "PyObject_GetAttr",
+             "PyUnicode_Tailmatch")  # fmt: skip
 CALLED_AT = 56  # where a class's class says at which place its classes have what is called
 OPEN = 0x5ADC0DE15ADC0DE2  # the number in `recording.c` that becomes an address
 ZERO = 0  # the number of a node without a place
@@ -70,6 +72,7 @@ def _python() -> Any:
         id(float),
         id(ZERO),
         id(_made),
+        id(Node),
         *places,
     ]
     return (ctypes.c_int64 * len(numbers))(*numbers)
@@ -85,7 +88,9 @@ def _made(*arguments: Any, **keywords: Any) -> Node:
 @functools.cache
 def _source() -> code.Source:
     text = Path(__file__).with_suffix(".ll").read_text("utf-8")
-    return code.Source(text, frozenset(), ("match", "make", "below", "filled"), (OPEN, ctypes.addressof(_python())))
+    return code.Source(
+        text, frozenset(), ("match", "make", "below", "again", "filled"), (OPEN, ctypes.addressof(_python()))
+    )
 
 
 _loaded: list[code.Code] = []
@@ -97,13 +102,15 @@ def _code(compiling: bool) -> list[code.Code]:
     if _loaded or (_looked[0] and not compiling and not llvm.is_loaded()):
         return _loaded
     _looked[0] = True
-    compiling = llvm.is_loaded() or (compiling and llvm.binding() is not None)
+    # asked for its facts first, LLVM's are remembered: the next process finds the code without loading it
+    compiling = llvm.is_loaded() or (compiling and llvm.facts() is not None and llvm.binding() is not None)
     _loaded[:] = code.load([_source()]) if compiling else code.find(_source())
     if _loaded:
         addresses = _loaded[0].addresses
         _install(addresses["make"], addresses["filled"])
         for search in SEARCHES:
             _improve(search, addresses["below"])
+        calling.install(ctypes.addressof(_python()), addresses["again"])
     return _loaded
 
 
@@ -139,6 +146,11 @@ def _is_right() -> bool:
     names = ("op", "inputs", "attributes", "type", "site", "offset", "tracked", "value", "number")
     found = [[getattr(x, name) for name in names] for x in made]
     return found == expected and {type(x) for x in made} == {Node}
+
+
+def is_there() -> bool:
+    """Whether there is native code, without loading LLVM for it."""
+    return _python() is not None and bool(_code(False))
 
 
 def matcher(

@@ -57,8 +57,9 @@ def solve_ivp(
     whose leaves have an axis of times at the end, (n, times) for a vector as in SciPy, at the times `t_eval` or those that SciPy
     chose, up to an event that ends it. It differentiates by y0, `args`, what the function reads from outside and the times, where
     these are tensors, by the continuous adjoint equation, solved by the same method: first derivatives, in reverse mode (others
-    raise RuntimeError). Under `jit` and `vmap` the result has `t` and `y` alone, and `t_eval` must be given. Tolerances are a
-    thousand times tighter than SciPy's own. Raises ValueError where the function gives another number of numbers than the state.
+    raise RuntimeError), NaN where that can't be solved backwards, as in stiff equations. Under `jit` and `vmap` the result has
+    `t` and `y` alone, and `t_eval` must be given. Tolerances are a thousand times tighter than SciPy's own. Raises ValueError
+    where the function gives another number of numbers than the state.
 
     >>> import adjoint as ad
     >>> decay = lambda rate: ad.scipy.solve_ivp(lambda t, y, k: -k * y, (0, 1), 1.0, args=(rate,)).y[-1]
@@ -105,7 +106,8 @@ def solve_ivp(
 
     ends = f.concat([begin_time[None], times])
     known = None if first is None else f.concat([stop_gradient(start)[None], f.asarray(first.y.T)])
-    ys = with_continuous_adjoint(field, _Known(known, partial(_integrated, run)), start, ends)[1:]
+    allowed = float(np.max(rtol)) ** 0.5, float(np.max(atol)) ** 0.5
+    ys = with_continuous_adjoint(field, _Known(known, partial(_integrated, run)), start, ends, allowed)[1:]
     y = tree.map(lambda leaf: f.moveaxis(leaf, 0, -1), vmap(unravel)(ys))
     if first is None:
         return module("optimize", "solve_ivp").OptimizeResult(t=times, y=y)
@@ -127,6 +129,8 @@ def _integrated(run: Callable[..., Any], slope: Field, begin: Tensor, times: Ten
 
         if ts[0] == ts[-1]:  # SciPy gives one time then
             return np.broadcast_to(y, (len(ts), len(y)))
+        if not np.isfinite(y).all():  # the adjoint lost its way back; SciPy refuses to begin there
+            return np.full((len(ts), len(y)), np.nan)
         way = np.sign(ts[-1] - ts[0])
         once, places = np.unique(
             way * ts, return_inverse=True

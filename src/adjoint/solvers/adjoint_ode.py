@@ -2,7 +2,8 @@
 
 Along y' = f(y, t, c), the cotangent a of y obeys a' = -(∂f/∂y)ᵀa and that of c grows by -(∂f/∂c)ᵀa (L. Pontryagin et al.,
 1962; R. Chen et al., "Neural ordinary differential equations", NeurIPS 2018). Nothing of the way there is remembered but the
-states that were asked for.
+states that were asked for: y itself is solved backwards as well. Where that misses the state that it should come back to, as it
+does for stiff equations, what was integrated along it has no meaning, and is NaN.
 """
 
 from __future__ import annotations
@@ -28,9 +29,10 @@ __all__ = ["with_continuous_adjoint"]
 Solve = Callable[[Field, Tensor, Tensor], Tensor]
 
 
-def with_continuous_adjoint(field: Field, solve: Solve, y0: Tensor, ts: Tensor) -> Tensor:
-    """solve(field, y0, ts), the states (T, n) at all times, with the continuous adjoint as its reverse pass."""
-    problem = _Problem(field, solve, y0, ts)
+def with_continuous_adjoint(field: Field, solve: Solve, y0: Tensor, ts: Tensor, allowed: tuple[float, float]) -> Tensor:
+    """solve(field, y0, ts), the states (T, n) at all times, with the continuous adjoint as its reverse pass. A state solved
+    backwards may miss the one that was there by `allowed`: relative to the states at both ends, and besides."""
+    problem = _Problem(field, solve, y0, ts, allowed)
     with recording_at_user():
         with mode(grad=False):
             values = solve(
@@ -44,8 +46,9 @@ def with_continuous_adjoint(field: Field, solve: Solve, y0: Tensor, ts: Tensor) 
 class _Problem:
     """An initial value problem whose field reads constants from outside."""
 
-    def __init__(self, field: Field, solve: Solve, y0: Tensor, ts: Tensor) -> None:
+    def __init__(self, field: Field, solve: Solve, y0: Tensor, ts: Tensor, allowed: tuple[float, float]) -> None:
         self.solve = solve
+        self.allowed = allowed
         self.given = [placeholder(y0.node.type, "a state", True), placeholder(ts[0].node.type, "a time", True)]
         with mode(grad=True):
             out = field(*[wrap(x) for x in self.given]).node
@@ -101,13 +104,14 @@ class _Problem:
 
         def back(carry: tuple[Tensor, Tensor], x: tuple[Tensor, ...]) -> tuple[tuple[Tensor, Tensor], Tensor]:
             cotangent, totals = carry
-            t, before, y, given = x
+            t, before, y, there, given = x
             start = f.concat([y, cotangent + given, totals])
             end = self.solve(augmented, start, f.stack([t, before]))[-1]
+            end = end * self._trusted(end[:n], there, y)
             return (end[n : 2 * n], end[2 * n :]), (given * field(y, t)).sum()
 
         begin = (f.zeros_like(us[0]), f.zeros((sum([c.size for c in kept]),), dtype=ys.dtype))
-        (a, totals), by_time = scan(back, begin, (ts[1:], ts[:-1], ys[1:], us[1:]), reverse=True)
+        (a, totals), by_time = scan(back, begin, (ts[1:], ts[:-1], ys[1:], ys[:-1], us[1:]), reverse=True)
         first = -(a * field(ys[0], ts[0])).sum()
         times = f.concat([first[None], by_time]).astype(ts.dtype)
         found, at = [a + us[0], times], 0
@@ -115,6 +119,12 @@ class _Problem:
             found.append(f.reshape(totals[at : at + c.size], c.shape).astype(c.dtype))
             at += c.size
         return [x.node for x in found]
+
+    def _trusted(self, found: Tensor, there: Tensor, y: Tensor) -> Tensor:
+        """One where solving backwards from y came back to the state that was there, else NaN."""
+        relative, absolute = self.allowed
+        known = f.abs(there).max() + f.abs(y).max()
+        return f.where(f.abs(found - there).max() <= relative * known + absolute, 1.0, float("nan")).astype(y.dtype)
 
     def direct(self, node: Node) -> Node:
         """The states through the steps."""

@@ -98,7 +98,7 @@ def odeint(
     Differentiates by y0, t, `args` and what the function reads from outside, to every order. derivative: "steps" goes back
     through the steps that were taken, whose lengths count as constants (`memory=` as in `while_loop`); "adjoint" solves the
     continuous adjoint equation backwards, in memory that doesn't grow with the number of steps; its gradients are accurate to the
-    tolerance.
+    tolerance, and NaN where the state can't be solved backwards (half of the tolerance's digits are lost), as in stiff equations.
 
     With `event`, a function event(y, t, *args) of one number, the result is a pair with an `Event`: where that number first
     changes its sign, found on the interpolation; later states are NaN. With `dense`, t holds two times and the result is a
@@ -133,6 +133,7 @@ def odeint(
             raise TypeError(f"odeint: the function returns {slope.size} numbers for a state of {y.size}{at_user()}")
         return slope.astype(y.dtype)
 
+    allowed = 1e-2, 0.0
     if method == "rk4":
         solve = _fixed_steps(int(substeps), memory)
     else:
@@ -146,8 +147,11 @@ def odeint(
             return _dense(control, field, start, times, unravel)
         if event is not None:
             return _until(control, field, start, times, lambda y, s: event(unravel(y), s, *args), unravel)
-        solve = control.solve
-    ys = with_continuous_adjoint(field, solve, start, times) if derivative == "adjoint" else solve(field, start, times)
+        solve, allowed = control.solve, (control.rtol**0.5, control.atol**0.5)
+    if derivative == "adjoint":
+        ys = with_continuous_adjoint(field, solve, start, times, allowed)
+    else:
+        ys = solve(field, start, times)
     return vmap(unravel)(_checked(ys, times))
 
 

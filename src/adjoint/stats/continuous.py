@@ -70,7 +70,7 @@ class HalfNormal(Distribution):
 
 
 class StudentT(Distribution):
-    """Student's t distribution of `df` degrees of freedom; its cdf has no derivative by `df`.
+    """Student's t distribution of `df` degrees of freedom.
 
     >>> import adjoint as ad
     >>> ad.stats.StudentT(3.0).variance
@@ -283,8 +283,7 @@ class Exponential(Distribution):
 
 
 class Beta(Distribution):
-    """The beta distribution, of density proportional to x^(concentration1 - 1) (1 - x)^(concentration0 - 1); its cdf has no
-    derivative by the concentrations.
+    """The beta distribution, of density proportional to x^(concentration1 - 1) (1 - x)^(concentration0 - 1).
 
     >>> import adjoint as ad
     >>> ad.stats.Beta(2.0, 2.0).cdf(0.5)

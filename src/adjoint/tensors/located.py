@@ -43,14 +43,14 @@ def give_site(node: Node, frame: FrameType) -> None:
         node.site = frame.f_code
         node.offset = frame.f_lasti
     elif type(site) is Scope and site.user:
-        node.site = _located(site, frame.f_code)
+        node.site = located(site, frame.f_code)
         node.offset = frame.f_lasti
 
 
 _last = [Located(Scope("", None, 0, None, True), give_site.__code__)]
 
 
-def _located(scope: Scope, code: CodeType) -> Located:
+def located(scope: Scope, code: CodeType) -> Located:
     """Code inside a scope: for the operations of a module's function, which come one after the other, the same object.
 
     (Were they kept in the scope, each call of a module would leave a cycle behind.)
@@ -145,7 +145,9 @@ def scope_for(outer: Mode, name: str, frame: FrameType | int, user: bool = False
     else:
         if site is not None:
             parent = site if kind is Scope else site.scope
-        if parent is None or parent.user:  # else the outermost library scope already knows the user's line
+        if kind is Located:  # here, too
+            code, offset = site.code, outer.offset
+        elif parent is None or parent.user:  # else the outermost library scope already knows the user's line
             found: Any = _getframe(frame) if isinstance(frame, int) else frame
             if isinstance(frame, int) and found.f_code.co_filename.startswith(PACKAGE):
                 found = user_frame(frame + 1)

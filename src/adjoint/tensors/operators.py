@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from adjoint.composites import products
-from adjoint.graph import Node
+from adjoint.graph import Calls, Node
 from adjoint.primitives import elementwise
 from adjoint.primitives.sparse import SparseMatrix
 from adjoint.primitives.core import is_scalar, ops
 from adjoint.tensors.assignment import mapped
+from adjoint.tensors.calls import surface_of
 from adjoint.tensors.conversion import a, as_node
 from adjoint.tensors.located import MISTAKES, at_user, explained
 from adjoint.tensors.named import recorded
@@ -22,6 +23,8 @@ from adjoint.unknown import Unknown
 
 __all__ = ["power"]
 
+SURFACE = surface_of(Tensor, Number)
+FREE = frozenset({"add", "sub", "mul", "truediv"})  # which make a constant of a floating number, whatever it is
 
 OTHERS = frozenset(
     {"cupy", "jax", "jaxlib", "mlx", "tensorflow", "torch"}
@@ -29,7 +32,14 @@ OTHERS = frozenset(
 
 
 def _binary_operator(name: str, function: Callable[[Any, Any], Node], reflected: bool) -> Any:
+    calls = Calls(SURFACE, name in FREE)
+
     def method(self: Tensor, other: Any) -> Any:
+        again = calls.again
+        if again is not None:
+            known = again(self, other)
+            if known is not None:
+                return known
         if type(other) is Tensor:
             b: Any = other.node
         elif type(other) is float or type(other) is int or is_scalar(other):
@@ -62,7 +72,9 @@ def _binary_operator(name: str, function: Callable[[Any, Any], Node], reflected:
             node = function(b, self.node) if reflected else function(self.node, b)
         except MISTAKES as error:
             raise explained(error, name, self.node, b) from None
-        return recorded(node, _getframe(1))
+        frame = _getframe(1)
+        result = recorded(node, frame)
+        return result if again is None else calls.learn((self, other), result, frame)
 
     return method
 
@@ -98,8 +110,17 @@ def _in_place_operator(function: Callable[[Any, Any], Node], symbol: str) -> Any
 
 
 def _unary_operator(name: str, function: Callable[[Node], Node]) -> Any:
+    calls = Calls(SURFACE)
+
     def method(self: Tensor) -> Tensor:
-        return recorded(mapped(name, function, self.node), _getframe(1))
+        again = calls.again
+        if again is not None:
+            known: Tensor | None = again(self)
+            if known is not None:
+                return known
+        frame = _getframe(1)
+        result = recorded(mapped(name, function, self.node), frame)
+        return result if again is None else calls.learn((self,), result, frame)
 
     return method
 

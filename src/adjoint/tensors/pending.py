@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections import Counter
 from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from adjoint._setting import Setting
 from adjoint.execution import ValueNeededError
 from adjoint.execution.evaluate import evaluate
 from adjoint.graph import Node, topological
+from adjoint.graph.node import place_of
 from adjoint.primitives.core import is_traced
 from adjoint.tensors.leaving import at_asker, instead_of_scipys
 from adjoint.tensors.located import at_user
@@ -68,7 +70,7 @@ def settle(nodes: Sequence[Node], weight: int | None = None) -> None:
     """Evaluate nodes together with what is being accumulated, so that a loop of updates never piles up. `weight` is that of
     what else was recorded since the last look, where what belongs to the nodes isn't to count."""
     if weight is not None:
-        _recorded_since[0] = weight
+        recorded_since[0] = weight
     if tracing.active() is not None:
         return  # nothing has a value there, and nothing piles up
     pending = []
@@ -96,7 +98,11 @@ def _is_traced(*nodes: Node) -> bool:
 LOOK_AFTER = 1 << 22  # elements, each operation counting as 1024 more
 LONG_PENDING = 2048  # nodes
 LARGE_PENDING = 1024  # nodes, of more than LOOK_AFTER elements together
-_recorded_since = [0, 0]  # the weight of what was recorded since the last look; how many looks there were
+LONGEST_TURN = 1 << 13  # nodes of large arrays: a turn of a loop that isn't over by then isn't waited for
+MOST_TURNS = 64
+# Where nodes were recorded that were evaluated because much was pending below them; how many turns of a loop at a time.
+_turns: dict[Any, int] = {}
+recorded_since = [0, 0]  # the weight of what was recorded since the last look; how many looks there were
 # Whether an optimizer is recording a step that it will evaluate.
 SETTLING: ContextVar[bool] = ContextVar("adjoint_settling", default=False)
 
@@ -108,7 +114,7 @@ class evaluated_soon(Setting[bool]):
         super().__init__(SETTLING)
 
     def __enter__(self) -> evaluated_soon:
-        self.weight = _recorded_since[0]
+        self.weight = recorded_since[0]
         self.set(True)
         return self
 
@@ -118,17 +124,75 @@ def count_pending(node: Node) -> None:
 
     So an average that is updated in a loop and never read doesn't grow. What else is alive in that graph gets its value too.
     """
-    state = _recorded_since
+    state = recorded_since
     state[0] += node.type.size + 1024
     if state[0] >= LOOK_AFTER and not SETTLING.get() and tracing.active() is None:
         state[1] += 1
         state[0] = -1031 * (state[1] % 13)  # not in step with a loop: every operation of it gets its turn
-        pending = elements = 0
-        for x in topological([node], lambda x: x.value is None):
-            if is_traced(x):
-                return
-            if x.value is None and type(x.type) is not tuple:
-                pending += 1
-                elements += x.type.size
-        if pending > LONG_PENDING or (pending > LARGE_PENDING and elements > LOOK_AFTER):
-            evaluate([node], remember=False)
+        due, large = _due(node)
+        for x in due:
+            evaluate([x], remember=large)
+
+
+def _due(node: Node) -> tuple[list[Node], bool]:
+    """Which nodes to evaluate if much is pending below this one, and whether that is large. Nobody may hold other nodes of that
+    graph when they are evaluated, for what is held is computed and kept."""
+    below = topological([node], lambda x: x.value is None)
+    pending = elements = 0
+    for x in below:
+        if is_traced(x):
+            return [], False
+        if x.value is None and type(x.type) is not tuple:
+            pending += 1
+            elements += x.type.size
+    if pending <= LARGE_PENDING or elements <= LOOK_AFTER:
+        return ([node] if pending > LONG_PENDING else []), False
+    found = _where_to_cut(below)
+    if not found:
+        if pending > LONGEST_TURN:
+            return [node], True
+        recorded_since[0] -= (
+            elements // 4
+        )  # a long graph isn't looked at again before a good part of it more is recorded
+    return found, True
+
+
+def _where_to_cut(below: Sequence[Node]) -> list[Node]:
+    """Which nodes to evaluate, one after the other, where much is pending below the last of these: those that end so many turns
+    of a loop as were evaluated together before. So the same graphs come back, and have programs. None while a turn isn't over."""
+    chain = _longest_chain(below)
+    known = {x[:2] for x in _turns}
+    found: dict[Any, list[Node]] = {}
+    for x in chain:
+        if (x.op, x.type) in known and (mark := _mark(x)) in _turns:
+            found.setdefault(mark, []).append(x)
+    if found:
+        mark, its = next(iter(found.items()))
+        turns = _turns.get(mark, 1)
+        return its[turns - 1 :: turns]
+    marks = [_mark(x) for x in chain if not x.tracked]
+    counts = Counter(marks)  # what is recorded once in a turn isn't inside of another loop, as one over layers
+    mark = min(marks[len(marks) // 2 :], key=counts.__getitem__)
+    if len(_turns) >= MOST_TURNS:
+        _turns.clear()
+    _turns[mark] = turns = max(counts[mark] * 3 // 4, 1)  # for at the next look there may be fewer
+    return [x for x in chain if not x.tracked and _mark(x) == mark][turns - 1 :: turns]
+
+
+def _mark(x: Node) -> Any:
+    """What a node has in common with those that are recorded in the same place."""
+    return x.op, x.type, place_of(x.site, x.offset)
+
+
+def _longest_chain(below: Sequence[Node]) -> list[Node]:
+    """The longest chain of pending nodes, each of which is an input of the next one; it ends with the last of these."""
+    lengths: dict[Node, int] = {}
+    for x in below:
+        if x.value is None:
+            lengths[x] = 1 + max([lengths.get(y, 0) for y in x.inputs], default=0)
+    chain = [below[-1]]
+    while True:
+        longer = [y for y in chain[-1].inputs if y in lengths]
+        if not longer:
+            return chain[::-1]
+        chain.append(max(longer, key=lengths.__getitem__))

@@ -24,7 +24,18 @@ from adjoint.tensors.pending import force
 if TYPE_CHECKING:
     from adjoint.tensors.tensor import Tensor
 
-__all__ = ["Values"]
+__all__ = ["Values", "to_tens"]
+
+
+def to_tens(t: Any, step: int) -> Any:
+    """Integers as the nearest multiples of a step, halves to even ones."""
+    wide = t.astype("uint64" if t.dtype.name == "uint64" else "int64")
+    if step > 2**62:
+        return t * 0
+    down = wide // step
+    rest = wide - down * step
+    up = (rest > step // 2) | ((rest == step // 2) & (down % 2 == 1))
+    return ((down + up) * step).astype(t.dtype)
 
 
 class Values(Named):
@@ -146,13 +157,17 @@ class Values(Named):
         return complex(number)
 
     def __round__(self, digits: int | None = None) -> Any:
-        """`round(t)`: to integers, halves to even; with digits, to that many decimals. The derivative is 0."""
+        """`round(t)`: to integers, halves to even; with digits, to that many decimals, and integers to tens. The derivative
+        is 0."""
         if not digits:
             return recorded(elementwise.rint(self.node), _getframe(1))
-        return recorded(
-            elementwise.divide(elementwise.rint(elementwise.multiply(self.node, 10.0**digits)), 10.0**digits),
-            _getframe(1),
-        )
+        if not self.node.dtype.inexact:
+            return self if digits > 0 else to_tens(self, 10**-digits)
+        up, down = elementwise.multiply, elementwise.divide
+        if digits < 0:  # a power of ten of a negative exponent isn't exact
+            up, down = down, up
+        factor = 10.0 ** abs(digits)
+        return recorded(down(elementwise.rint(up(self.node, factor)), factor), _getframe(1))
 
     # Python's integers lose no derivative: that of a step function is 0
 

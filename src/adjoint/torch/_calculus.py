@@ -31,6 +31,9 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
 
 
 def _trapezoids(y: Any, x: Any, dx: Any, dim: int) -> Any:
+    if y.dtype.kind == "b":
+        raise RuntimeError(f"trapezoid: not defined for bools{at_user()}")
+    y, x = (v if v is None or v.dtype.inexact else core.astype(v, "int64") for v in (y, x))  # sums of bytes would wrap
     n = y.shape[dim]
     middles = (along(y, dim, 1, n) + along(y, dim, 0, n - 1)) / 2
     if x is None:

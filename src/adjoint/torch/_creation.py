@@ -458,10 +458,16 @@ _triangle("tril_indices", np.tril_indices)
 _triangle("triu_indices", np.triu_indices)
 
 
+def _powers_of(name: str, x: Any, n: int) -> Any:
+    if n < 0:
+        raise RuntimeError(f"{name}: N is a number of columns, not {n}{at_user()}")
+    return (x if x.dtype.inexact else core.astype(x, "int64")), n
+
+
 @function(methods=False)
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     """The Vandermonde matrix of a vector."""
-    n = x.shape[-1] if N is None else N
+    x, n = _powers_of("vander", x, x.shape[-1] if N is None else N)
     powers = np.arange(n) if increasing else np.arange(n)[::-1]
     columns = [core.ones_like(x) if p == 0 else core.power(x, int(p)) for p in powers]
     return core.stack(columns, axis=-1) if columns else core.zeros((*tuple(x.shape), 0), dtype=x.dtype)

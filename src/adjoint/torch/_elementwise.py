@@ -18,8 +18,8 @@ from adjoint.tensors import functions as core
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.located import at_user
 
-from ._names import FUNCTIONS, METHODS, function, make_in_place, numbers_between, pair_type, recorded_at_user
-from ._operators import FLOATING, aligned, beside_number, binary_node, divide, one_dtype, power_, promoted, subtract
+from ._names import FUNCTIONS, METHODS, following, function, make_in_place, numbers_between, pair_type, recorded_at_user
+from ._operators import FLOATING, aligned, as_floating, beside_number, binary_node, divide, one_dtype, power_, subtract
 from ._operators import add as add_nodes
 from ._tensor import Core, Tensor, node_of
 
@@ -162,7 +162,7 @@ def _of_one(name: str, f: Callable[[Any], Any]) -> Callable[..., Any]:
 
 for _name, _f in UNARY.items():
     _called = _of_one(_name, _f)
-    FUNCTIONS[_name] = METHODS[_name] = _called
+    FUNCTIONS[_name] = METHODS[_name] = following(_called)
     if _name not in NOT_IN_PLACE:
         make_in_place(_name, _called)
 
@@ -177,21 +177,21 @@ def made(node: Node) -> Tensor:
     return found
 
 
-@function(in_place=True)
+@function(in_place=True, follows=True)
 @numbers_between("alpha")
 def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """Input plus alpha times other."""
     return made(binary_node("add", add_nodes, input, _times(other, alpha)))
 
 
-@function("subtract", in_place=True)
+@function("subtract", in_place=True, follows=True)
 @numbers_between("alpha")
 def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """Input minus alpha times other."""
     return made(binary_node("sub", subtract, input, _times(other, alpha)))
 
 
-@function()
+@function(follows=True)
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """Other minus alpha times input."""
     if not isinstance(input, Core):
@@ -210,7 +210,7 @@ def _times(x: Any, factor: Any) -> Any:
     return x * factor
 
 
-@function("divide", in_place=True)
+@function("divide", in_place=True, follows=True)
 def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     """Input over other: exact, or rounded ("trunc" towards zero, "floor" down)."""
     if rounding_mode is None:
@@ -383,9 +383,7 @@ def _tensor_of(x: Any) -> Any:
 @function(in_place=True)
 def ldexp(input: Any, other: Any) -> Any:
     """Input times 2 to the power other."""
-    kind = promoted(input.dtype, other.dtype)
-    kind = kind if kind.inexact else default_dtype()
-    x, exponent = core.astype(input, kind), core.astype(other, kind)
+    x, exponent = (_tensor_of(node) for node in aligned(*as_floating(input.node, other.node)))
     return x * (core.exp(exponent * math.log(2)) if exponent.dtype.kind == "c" else special.exp2(exponent))
 
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import re
 from collections.abc import Callable, Iterator
 from multiprocessing import cpu_count, get_start_method, set_start_method
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import Any, Final, Optional
+from urllib.parse import urlparse
 
 from adjoint import tracing
 from adjoint.tensors.hooks import HookHandle
 from adjoint.tensors.located import at_user
 
-from ._settings import SETTINGS, Namespace, never, nothing
+from ._names import FUNCTIONS, METHODS
+from ._settings import SETTINGS, Namespace, never, nothing, same
+from .nn.modules import Module
 
 __all__ = ["PARTS"]
 
@@ -33,16 +37,17 @@ ABSENT: dict[str, tuple[str, str]] = {
     "autograd.profiler": ("profile emit_nvtx emit_itt", LOOK),
     "utils.benchmark": ("Timer Compare Fuzzer", "timeit times a call; read a value of it, for results are computed then"),
     "utils.bottleneck": ("main", LOOK),
-    "jit": ("trace trace_module freeze optimize_for_inference fork wait ScriptModule ScriptFunction", "torch.compile compiles"),
+    "jit": ("trace trace_module freeze optimize_for_inference fork wait ScriptFunction", "torch.compile compiles"),
     "fx": ("symbolic_trace Tracer GraphModule Graph Interpreter Transformer", GRAPH),
     "export": ("export save load Dim ExportedProgram", WEIGHTS),
     "quantization": ("quantize_dynamic quantize prepare prepare_qat convert fuse_modules get_default_qconfig", SMALL),
     "ao.quantization": ("quantize_dynamic quantize prepare prepare_qat convert fuse_modules get_default_qconfig", SMALL),
-    "hub": ("load help list download_url_to_file load_state_dict_from_url", "load a file of weights by torch.load"),
+    "hub": ("load help list get_dir set_dir download_url_to_file load_state_dict_from_url", "torch.load reads a file of weights"),
     "nested": ("nested_tensor as_nested_tensor", "pad by nn.utils.rnn.pad_sequence, and mask"),
     "multiprocessing": ("spawn Process Pool Queue SimpleQueue Manager start_processes", PROCESSES),
     "distributed.nn": ("all_reduce all_gather all_to_all reduce reduce_scatter gather scatter broadcast", PROCESSES),
     "autograd.graph": ("saved_tensors_hooks register_multi_grad_hook GradientEdge get_gradient_edge Node", KEPT),
+    "utils.cpp_extension": ("load load_inline CppExtension CUDAExtension BuildExtension include_paths", RULES),
     "library": ("custom_op Library define impl register_fake triton_op wrap_triton", RULES),
     "nn.attention.flex_attention": ("flex_attention create_block_mask create_mask BlockMask", MASKED),
 }  # fmt: skip
@@ -74,13 +79,23 @@ def _names(place: str) -> dict[str, Any]:
     return {name: _absent(f"{place}.{name}", what) for name in names.split()}
 
 
-def _same(f: Any = None, *args: Any, **keywords: Any) -> Any:
-    """A decorator that gives back what it decorates, with arguments or without."""
-    return f if callable(f) else lambda g: g
-
-
 def _same_function(f: Any) -> Any:
     return f
+
+
+class ScriptModule(Module):
+    """A module whose methods may be compiled: a module."""
+
+
+def _flatten_dense_tensors(tensors: Any) -> Any:
+    """The elements of some tensors, one tensor after the other."""
+    return FUNCTIONS["cat"]([FUNCTIONS["flatten"](x) for x in tensors])
+
+
+def _unflatten_dense_tensors(flat: Any, tensors: Any) -> Any:
+    """Parts of a flat tensor, of the shapes of some tensors."""
+    parts = METHODS["split"](flat, [x.node.type.size for x in tensors])
+    return tuple([METHODS["view"](part, x.shape) for part, x in zip(parts, tensors, strict=True)])
 
 
 def _is_compiling() -> bool:
@@ -129,6 +144,10 @@ def _parts() -> dict[str, Any]:
         if place != "jit" and place != "nn.attention.flex_attention"
     }
     made["profiler"].__dict__["ProfilerActivity"] = _Choice("ProfilerActivity")
+    made["hub"].__dict__.update(
+        HASH_REGEX=re.compile(r"-([a-f0-9]*)\."), urlparse=urlparse
+    )  # of the names of such files
+    made["utils.cpp_extension"].__dict__.update(CUDA_HOME=None, ROCM_HOME=None)
     made["fx"].__dict__["wrap"] = _same_function  # what a trace wouldn't look into
     for place in ("profiler", "autograd.profiler"):  # a name for what a profile shows, of which there is none
         made[place].__dict__["record_function"] = _anything
@@ -142,9 +161,11 @@ def _parts() -> dict[str, Any]:
     SETTINGS["jit"].__dict__.update(
         _names("jit"), is_scripting=never, is_tracing=never, annotate=lambda kind, value: value,
         load=_absent("jit.load", "torch.load reads what torch.save wrote"), save=_absent("jit.save", WEIGHTS),
-        interface=_same, script_if_tracing=_same, set_fusion_strategy=nothing, enable_onednn_fusion=nothing, Final=Final,
+        annotations=Namespace("torch.jit.annotations", List=list, Dict=dict, Tuple=tuple, Optional=Optional, Any=Any),
+        interface=same, script_if_tracing=same, script_method=same, ScriptModule=ScriptModule,
+        set_fusion_strategy=nothing, enable_onednn_fusion=nothing, Final=Final,
     )  # fmt: skip
-    amp = {"custom_fwd": _same, "custom_bwd": _same}
+    amp = {"custom_fwd": same, "custom_bwd": same}
     SETTINGS["amp"].__dict__.update(amp, is_autocast_available=lambda device_type: device_type == "cpu")
     SETTINGS["cuda"].amp.__dict__.update(amp)
     refused = {name: _absent(f"cuda.{name}", "adjoint computes on the CPU") for name in CUDA.split()}
@@ -158,12 +179,12 @@ def _parts() -> dict[str, Any]:
     }
     SETTINGS["backends"].cuda.__dict__.update(switches, sdp_kernel=_anything)
     compiler = {
-        "is_compiling": _is_compiling, "is_dynamo_compiling": _is_compiling, "is_exporting": never, "disable": _same,
-        "allow_in_graph": _same, "reset": nothing, "cudagraph_mark_step_begin": nothing, "list_backends": lambda: ["inductor"],
+        "is_compiling": _is_compiling, "is_dynamo_compiling": _is_compiling, "is_exporting": never, "disable": same,
+        "allow_in_graph": same, "reset": nothing, "cudagraph_mark_step_begin": nothing, "list_backends": lambda: ["inductor"],
     }  # fmt: skip
     dynamo = {
-        "reset": nothing, "disable": _same, "graph_break": nothing, "mark_dynamic": nothing, "mark_static": nothing,
-        "is_compiling": _is_compiling, "allow_in_graph": _same, "config": SimpleNamespace(),
+        "reset": nothing, "disable": same, "graph_break": nothing, "mark_dynamic": nothing, "mark_static": nothing,
+        "is_compiling": _is_compiling, "allow_in_graph": same, "config": SimpleNamespace(),
         "optimize": _absent("_dynamo.optimize", "torch.compile(f) compiles"),
     }  # fmt: skip
     flex = Namespace("torch.nn.attention.flex_attention", **_names("nn.attention.flex_attention"))
@@ -172,8 +193,12 @@ def _parts() -> dict[str, Any]:
         "ao": Namespace("torch.ao", quantization=made["ao.quantization"]),
         "autograd.profiler": made["autograd.profiler"], "autograd.graph": made["autograd.graph"],
         "utils.hooks": Namespace("torch.utils.hooks", RemovableHandle=HookHandle),
-        "utils.benchmark": made["utils.benchmark"], "distributed.nn": made["distributed.nn"],
+        "utils.benchmark": made["utils.benchmark"], "utils.cpp_extension": made["utils.cpp_extension"],
+        "distributed.nn": made["distributed.nn"],
         "utils.bottleneck": made["utils.bottleneck"],
+        "_utils": Namespace(
+            "torch._utils", _flatten_dense_tensors=_flatten_dense_tensors, _unflatten_dense_tensors=_unflatten_dense_tensors
+        ),
         "nn.attention": Namespace("torch.nn.attention", sdpa_kernel=sdpa_kernel, SDPBackend=SDPBackend, flex_attention=flex),
         "compiler": Namespace("torch.compiler", **compiler), "_dynamo": Namespace("torch._dynamo", **dynamo),
         "set_float32_matmul_precision": _Precision.give,

@@ -34,7 +34,7 @@ def _product(a: Any, b: Any) -> Any:
     return made(matmul_node(node_of(a), node_of(b)))
 
 
-@function()
+@function(follows=True)
 def matmul(input: Any, other: Any) -> Any:
     """The product of matrices or vectors; leading axes broadcast."""
     return made(binary_node("matmul", matmul_node, input, other))
@@ -50,7 +50,7 @@ def _plain_mm(args: tuple[Any, ...]) -> Any:
     return None
 
 
-@function(quick=_plain_mm)
+@function(quick=_plain_mm, follows=True)
 def mm(input: Any, mat2: Any) -> Any:
     """The product of two matrices."""
     _axes("mm", (input, 2), (mat2, 2))
@@ -60,7 +60,7 @@ def mm(input: Any, mat2: Any) -> Any:
 FUNCTIONS["spmm"] = FUNCTIONS["mm"]  # of a sparse matrix or a dense one
 
 
-@function()
+@function(follows=True)
 def bmm(input: Any, mat2: Any) -> Any:
     """The products of two batches of matrices."""
     _axes("bmm", (input, 3), (mat2, 3))

@@ -9,7 +9,6 @@ from typing import Any
 __all__ = ["getter", "missing"]
 
 HINTS = {  # names of PyTorch's that lead to others here
-    "torch.nn.SyncBatchNorm": "there is one process, for which nn.BatchNorm1d, 2d and 3d are the same",
     "torch.nn.CrossMapLRN2d": "use nn.LocalResponseNorm",
     "torch.nn.NLLLoss2d": "use nn.NLLLoss",
     "torch.nn.Container": "use nn.Module",

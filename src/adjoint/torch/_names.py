@@ -9,18 +9,19 @@ from collections.abc import Callable
 from sys import _getframe
 from typing import Any, TypeVar
 
-from adjoint.graph import MODE, Mode, Scope, get_mode
+from adjoint.graph import MODE, Calls, Mode, Scope, get_mode
 from adjoint.primitives import elementwise
 from adjoint.primitives.core import cast
-from adjoint.tensors.located import PACKAGE, at_user, give_site, user_frame
+from adjoint.tensors.located import PACKAGE, at_user, give_site, located, user_frame
 from adjoint.tensors.named import new
 
 from ._errors import as_pytorchs
+from ._surface import SURFACE
 from ._tensor import Core, Tensor, as_torch
 
 __all__ = [
-    "FUNCTIONS", "IN_PLACE", "METHODS", "at_users_line", "function", "like", "method", "pair_type", "recorded_at_user",
-    "numbers_between", "refuse", "with_keywords", "written",
+    "FUNCTIONS", "IN_PLACE", "METHODS", "at_users_line", "following", "function", "like", "method", "pair_type",
+    "numbers_between", "recorded_at_user", "refuse", "with_keywords", "written",
 ]  # fmt: skip
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
@@ -53,19 +54,22 @@ OUT = inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None)
 # functions whose first operand may be a number beside a tensor
 NUMBERS_FIRST = set(
     """bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift float_power pow remainder
-xlogy result_type mul multiply true_divide add sub subtract div divide rsub xlog1py zeta polygamma""".split()
+xlogy result_type mul multiply true_divide floor_divide add sub subtract div divide rsub xlog1py zeta polygamma
+addmm addmv addr addbmm baddbmm""".split()
 )
 
 
 def at_users_line(f: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """What a function gives, as tensors of PyTorch's kind, recorded at the line of whoever called its caller."""
     outer = get_mode()
-    if outer.site is None:
+    scope = outer.site
+    if scope is None or (type(scope) is Scope and scope.user):  # outside of all, or in a function of a user's module
         frame: Any = _getframe(2)
         if frame.f_code.co_filename.startswith(PACKAGE):
             frame = user_frame(3) or frame
+        site = frame.f_code if scope is None else located(scope, frame.f_code)
         try:  # an interrupt comes after a call: the mode is set back wherever that is
-            MODE.set(Mode(outer.grad, frame.f_code, frame.f_lasti, outer.outer))
+            MODE.set(Mode(outer.grad, site, frame.f_lasti, outer.outer))
             result = f(*args, **keywords)
         except (ValueError, TypeError) as error:
             raise as_pytorchs(error) from None
@@ -130,6 +134,22 @@ def recorded_at_user(f: Callable[..., Any], quick: Quick | None = None) -> Calla
     return called
 
 
+def following(f: F) -> F:
+    """A function that looks at no value and draws none: what it records follows from the kinds of its arguments. So calls of a
+    kind that was met before are native code's (see `graph.calls`)."""
+    calls = Calls(SURFACE, looks=True)
+
+    @functools.wraps(f)
+    def called(*args: Any, **keywords: Any) -> Any:
+        again = calls.again
+        if again is None or keywords:
+            return f(*args, **keywords)
+        known = again(*args)
+        return calls.learn(args, f(*args), _getframe(1)) if known is None else known
+
+    return called  # type: ignore[return-value]
+
+
 def _at_callers_line(node: Any, frame: Any) -> Tensor:
     """The tensor of a node just recorded for who called from a frame."""
     if node.site is None or type(node.site) is Scope:
@@ -190,17 +210,21 @@ def written(out: Any, result: Any) -> Any:
     return out
 
 
-def function(*names: str, methods: bool = True, in_place: bool = False, quick: Quick | None = None) -> Callable[[F], F]:
-    """Register a function of `torch` under its own name and others; as a method too; and its in-place method."""
+def function(
+    *names: str, methods: bool = True, in_place: bool = False, quick: Quick | None = None, follows: bool = False
+) -> Callable[[F], F]:
+    """Register a function of `torch` under its own name and others; as a method too; and its in-place method. Calls of one that
+    `follows` may be native code's: see `following`."""
 
     def register(f: F) -> F:
-        called = recorded_at_user(f, quick)
+        plain = recorded_at_user(f, quick)
+        called = following(plain) if follows else plain
         for name in (f.__name__.rstrip("_"), *names):
             FUNCTIONS[name] = called
             if methods:
                 METHODS[name] = called
             if in_place:
-                make_in_place(name, called)
+                make_in_place(name, plain)
         return f
 
     return register
@@ -208,7 +232,7 @@ def function(*names: str, methods: bool = True, in_place: bool = False, quick: Q
 
 def numbers_between(*names: str) -> Callable[[F], F]:
     """Take these keywords as numbers behind the first tensor, too, as PyTorch does for programs of its first releases:
-    `x.add_(-lr, g)` for `x.add_(g, alpha=-lr)`. It stands below `function`."""
+    `x.add_(-lr, g)` for `x.add_(g, alpha=-lr)`, and of the function `addmm(2, x, a, b)`. It stands below `function`."""
 
     def register(f: F) -> F:
         kinds = inspect.signature(f).parameters.values()
@@ -216,6 +240,8 @@ def numbers_between(*names: str) -> Callable[[F], F]:
 
         @functools.wraps(f)
         def called(*args: Any, **keywords: Any) -> Any:
+            if names[0] == "beta" and len(args) > 1 and isinstance(args[1], Core) and not isinstance(args[0], Core):
+                args = (args[1], args[0], *args[2:])
             more = len(args) - places
             if 0 < more <= len(names) and not keywords:
                 tensors, numbers = (args[0], *args[1 + more :]), args[1 : 1 + more]

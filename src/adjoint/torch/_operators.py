@@ -14,7 +14,7 @@ import numpy as np
 
 from adjoint.composites import products
 from adjoint.dtypes import DType, complex_of, default_dtype, promote
-from adjoint.graph import Node
+from adjoint.graph import Calls, Node
 from adjoint.primitives import elementwise
 from adjoint.primitives.core import cast, is_scalar, ops
 from adjoint.tensors.conversion import as_node
@@ -24,8 +24,9 @@ from adjoint.tensors.operators import power
 from adjoint.unknown import Unknown
 
 from ._errors import as_pytorchs
-from ._names import FUNCTIONS, METHODS, make_in_place, recorded_at_user
+from ._names import FUNCTIONS, METHODS, following, make_in_place, recorded_at_user
 from ._now import changed_now
+from ._surface import SURFACE
 from ._tensor import Core, Tensor
 
 __all__ = ["aligned", "binary_node", "combined", "operand"]
@@ -108,8 +109,16 @@ def binary_node(name: str, f: Callable[[Any, Any], Node], x: Any, y: Any) -> Nod
         a, b = aligned(a, b)
     try:
         return f(a, b)
+    except OverflowError:  # of a Python integer, which wraps
+        return f(*_wrapped(a, b))
     except MISTAKES as error:
         raise as_pytorchs(explained(error, name, a, b)) from None
+
+
+def _wrapped(a: Any, b: Any) -> tuple[Any, Any]:
+    """A tensor of integers and a Python integer, in either order, which becomes one of those."""
+    kind = (a if type(a) is Node else b).dtype.dtype
+    return tuple(x if type(x) is Node else np.asarray(x % 2**64, np.uint64).astype(kind).item() for x in (a, b))  # type: ignore[return-value]
 
 
 def _both_bool(a: Any, b: Any) -> bool:
@@ -187,6 +196,8 @@ def power_(a: Any, b: Any) -> Node:
     if type(a) is Node and a.dtype.kind in "iu" and type(b) is int and b < 0:
         raise ValueError("integers to negative integer powers are not allowed")
     if type(a) is Node and a.dtype.kind == "b":
+        if type(b) is bool:
+            return elementwise.logical_or(a, not b)
         a, b = _numbers(a, b)
     if type(b) is Node and b.dtype.kind in "biu":
         if type(a) is float:
@@ -252,13 +263,26 @@ def _bits(f: Callable[[Any, Any], Node]) -> Callable[[Any, Any], Node]:
 def operator(name: str, f: Callable[[Any, Any], Node], reflected: bool) -> Callable[[Any, Any], Any]:
     """The special method of an operator."""
     plain = PLAIN.get(f)
+    calls = Calls(SURFACE, plain is not None)
 
     def special(self: Tensor, other: Any) -> Any:
-        a = self.node
+        again = calls.again
+        if again is not None:
+            known = again(self, other)
+            if known is not None:
+                return known
+        node = computed(self.node, other)
+        if node is NotImplemented:
+            return node
+        frame = _getframe(1)
+        result = recorded(node, frame, Tensor)
+        return result if again is None else calls.learn((self, other), result, frame)
+
+    def computed(a: Any, other: Any) -> Any:
         if isinstance(other, Core):
             b: Any = other.node
             if a.type is b.type and a.type.computes and plain is not None:
-                return recorded(plain(b, a) if reflected else plain(a, b), _getframe(1), Tensor)
+                return plain(b, a) if reflected else plain(a, b)
             if a.type.dtype is not b.type.dtype:
                 if f is divide:
                     a, b = as_floating(a, b)
@@ -267,19 +291,18 @@ def operator(name: str, f: Callable[[Any, Any], Node], reflected: bool) -> Calla
         elif type(other) is float or type(other) is int:
             b = other
             if type(other) is float and a.type.computes and plain is not None:
-                return recorded(plain(b, a) if reflected else plain(a, b), _getframe(1), Tensor)
+                return plain(b, a) if reflected else plain(a, b)
         elif isinstance(other, np.ndarray) or is_scalar(other) or type(other) is Unknown:
             a, b = aligned(a, operand(other))
         else:
             return NotImplemented
         try:
-            node = f(b, a) if reflected else f(a, b)
+            return f(b, a) if reflected else f(a, b)
         except OverflowError:  # of a Python integer, which wraps
-            kind = (a if type(a) is Node else b).dtype
-            return special(self, np.asarray(other % 2**64, np.uint64).astype(kind.dtype).item())
+            a, b = _wrapped(a, b)
+            return computed(*((a, b) if type(a) is Node else (b, a)))
         except MISTAKES as error:
             raise as_pytorchs(explained(error, name, a, b)) from None
-        return recorded(node, _getframe(1), Tensor)
 
     return special
 
@@ -336,11 +359,20 @@ Tensor.__hash__ = object.__hash__  # type: ignore[method-assign,assignment]
 
 
 def _unary(name: str, f: Callable[[Node], Node]) -> Callable[[Any], Tensor]:
+    calls = Calls(SURFACE)
+
     def special(self: Tensor) -> Tensor:
+        again = calls.again
+        if again is not None:
+            known: Tensor | None = again(self)
+            if known is not None:
+                return known
+        frame = _getframe(1)
         try:
-            return recorded(f(self.node), _getframe(1), Tensor)
+            result = recorded(f(self.node), frame, Tensor)
         except MISTAKES as error:
             raise as_pytorchs(explained(error, name, self.node)) from None
+        return result if again is None else calls.learn((self,), result, frame)
 
     return special
 
@@ -359,6 +391,7 @@ def _fmod(a: Any, b: Any) -> Node:
     quotient = elementwise.divide(*[_to_float(x) for x in (a, b)])
     if not quotient.dtype.inexact:
         return elementwise.remainder(a, b)
+    a, b = (cast(x, INT64) if type(x) is Node and x.dtype.kind == "b" else x for x in _numbers(a, b))
     both = [x for x in (a, b) if type(x) is Node]
     kind = both[0].dtype if len(both) == 1 else promoted(both[0].dtype, both[1].dtype)
     if not kind.inexact:  # exact for every integer that fits
@@ -479,7 +512,7 @@ def _of(node: Node) -> Tensor:
 
 for _name, _f in TWO.items():
     _called = _function_of_two(_name, _f)
-    FUNCTIONS[_name] = METHODS[_name] = _called
+    FUNCTIONS[_name] = METHODS[_name] = following(_called)
     make_in_place(_name, _called)
 
 
@@ -489,5 +522,6 @@ def _pow(input: Any, exponent: Any) -> Any:
 
 _pow.__name__ = _pow.__qualname__ = "pow"
 _pow.__doc__ = "The input to the power of the exponent."
-FUNCTIONS["pow"] = METHODS["pow"] = recorded_at_user(_pow)
-make_in_place("pow", FUNCTIONS["pow"])
+_called = recorded_at_user(_pow)
+FUNCTIONS["pow"] = METHODS["pow"] = following(_called)
+make_in_place("pow", _called)

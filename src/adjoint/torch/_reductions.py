@@ -64,7 +64,7 @@ def cast_first(x: Any, dtype: Any) -> Any:
     return core.astype(x, "int64") if x.dtype.kind in "biu" else x
 
 
-@function()
+@function(follows=True)
 def sum(input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The sum over some axes, or all. Integers and bools become int64."""
     x, _ = lifted(cast_first(input, dtype), dim)
@@ -91,7 +91,7 @@ def _floating(name: str, x: Any, dtype: Any = None) -> Any:
     return x
 
 
-@function()
+@function(follows=True)
 def mean(input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The mean over some axes, or all. Raises for integers."""
     x, _ = lifted(_floating("mean", input, dtype), dim)
@@ -109,7 +109,7 @@ def nanmean(input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = 
     return nansum(x, dim, keepdim) / core.astype(sum(there, dim, keepdim), x.dtype)
 
 
-@function()
+@function(follows=True)
 def prod(input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The product over one axis, or all."""
     x, _ = lifted(cast_first(input, dtype), dim)
@@ -132,7 +132,7 @@ def _spread(name: str, x: Any, dim: Dim, unbiased: Any, keepdim: bool, correctio
     return x, axes_of(dim), _correction(unbiased, correction)
 
 
-@function()
+@function(follows=True)
 def var(input: Any, dim: Dim = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
     """The variance: the sum of squared deviations over N - 1 (or N - correction)."""
     x, axes, c = _spread("var", input, dim, unbiased, keepdim, correction)
@@ -149,7 +149,7 @@ def var(input: Any, dim: Dim = None, unbiased: Any = None, keepdim: bool = False
     return core.reshape(out, ()) if is_zero_d(input) else out
 
 
-@function()
+@function(follows=True)
 def std(input: Any, dim: Dim = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
     """The standard deviation: the root of `var`."""
     x, axes, c = _spread("std", input, dim, unbiased, keepdim, correction)
@@ -283,7 +283,7 @@ def count_nonzero(input: Any, dim: Dim = None) -> Any:
     return core.reshape(out, ()) if is_zero_d(input) else out
 
 
-@function()
+@function(follows=True)
 def logsumexp(input: Any, dim: Dim, keepdim: bool = False) -> Any:
     """log(sum(exp(x))) without overflow."""
     x = input if input.dtype.inexact else core.astype(input, default_dtype())
@@ -303,7 +303,7 @@ def _complex_logsumexp(x: Any, axes: Any, keepdim: bool) -> Any:
     return found if keepdim else core.reshape(found, core.sum(re, axis=axes).shape)
 
 
-@function()
+@function(follows=True)
 def softmax(input: Any, dim: int, dtype: Any = None) -> Any:
     """exp(x) over its sum along an axis."""
     x = input if dtype is None else core.astype(input, dtype_of(dtype))
@@ -312,7 +312,7 @@ def softmax(input: Any, dim: int, dtype: Any = None) -> Any:
     return core.reshape(out, ()) if was_zero_d else out
 
 
-@function()
+@function(follows=True)
 def log_softmax(input: Any, dim: int, dtype: Any = None) -> Any:
     """The logarithm of softmax."""
     x = input if dtype is None else core.astype(input, dtype_of(dtype))

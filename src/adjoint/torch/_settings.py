@@ -8,11 +8,15 @@ import math
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from functools import partial
+from operator import not_
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from adjoint._setting import Setting
 from adjoint.arrays.standard import finfo as finfo_of
 from adjoint.dtypes import default_dtype
 from adjoint.dtypes import set_default_dtype as core_set_default_dtype
@@ -32,6 +36,9 @@ from ._tensor import as_torch
 from .nn.modules import Module
 
 __all__ = ["SETTINGS", "GradScaler", "Namespace", "never", "nothing"]
+
+
+INFERENCE = ContextVar("inference", default=False)
 
 
 class set_grad_enabled(contextlib.ContextDecorator):
@@ -54,11 +61,38 @@ class set_grad_enabled(contextlib.ContextDecorator):
         MODE.set(self.outer)
 
 
+class _Inference(Setting[bool]):
+    """Whether inference is asked for: without recording, and where it isn't, with it, whatever is around. One `__exit__` in C
+    puts both back."""
+
+    variable = INFERENCE
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__()
+        self.mode = modes.no_grad() if mode else modes.enable_grad()
+        self.wanted = mode
+        back = map(self.variable.reset, iter(self.tokens.pop, None))
+        self.close = partial(
+            next, map(not_, zip(back, modes.leave, strict=False))
+        )  # gives False: no error is swallowed
+
+    def __enter__(self) -> None:
+        outer = get_mode()
+        try:
+            self.mode.__enter__()
+            self.set(self.wanted)
+        except BaseException:  # of a signal's handler
+            MODE.set(outer)
+            raise
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """As a decorator."""
+        return modes.in_turns(function, self)
+
+
 def inference_mode(mode: Any = True) -> Any:
-    """Without recording, as a context or a decorator."""
-    if callable(mode):
-        return modes.no_grad()(mode)
-    return modes.no_grad() if mode else contextlib.nullcontext()
+    """Without recording, as a context or a decorator; `inference_mode(False)` is with it."""
+    return _Inference(True)(mode) if callable(mode) else _Inference(bool(mode))
 
 
 def no_grad(function: Any = None) -> Any:
@@ -93,6 +127,7 @@ def _compiled(f: Any, fullgraph: bool = False) -> Callable[..., Any]:
     def inside(*args: Any, **keywords: Any) -> Any:
         return f(*as_torch(args), **{k: as_torch(v) for k, v in keywords.items()})
 
+    inside.__name__ = inside.__qualname__ = getattr(f, "__name__", type(f).__name__)  # for errors
     fast = jit(inside)
     eager: list[bool] = []
 
@@ -155,6 +190,11 @@ def _zero(*args: Any, **keywords: Any) -> int:
 
 def nothing(*args: Any, **keywords: Any) -> None:
     return None
+
+
+def same(f: Any = None, *args: Any, **keywords: Any) -> Any:
+    """A decorator that gives back what it decorates, with arguments or without."""
+    return f if callable(f) else lambda g: g
 
 
 def _refuse(what: str) -> Callable[..., Any]:
@@ -307,7 +347,7 @@ SETTINGS: dict[str, Any] = {
     "get_rng_state": default_generator.get_state,
     "set_rng_state": set_rng_state,
     "finfo": finfo, "iinfo": iinfo,
-    "is_inference_mode_enabled": lambda: False, "autocast": autocast, "is_autocast_enabled": never,
+    "is_inference_mode_enabled": INFERENCE.get, "autocast": autocast, "is_autocast_enabled": never,
     **TYPES,
     "cuda": Namespace(
         "torch.cuda", is_available=never, device_count=_zero, is_initialized=never, is_bf16_supported=never, manual_seed=nothing,
@@ -332,5 +372,5 @@ SETTINGS: dict[str, Any] = {
                          initial_seed=default_generator.initial_seed, get_rng_state=default_generator.get_state,
                          set_rng_state=set_rng_state),
     "version": SimpleNamespace(cuda=None, hip=None, git_version="", __version__="2.13.0"),
-    "jit": Namespace("torch.jit", script=lambda f, *a, **k: f, ignore=lambda f, *a, **k: f, export=lambda f: f, unused=lambda f: f),  # noqa: E501
+    "jit": Namespace("torch.jit", script=lambda f, *a, **k: f, ignore=same, export=same, unused=same),
 }  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.arrays import matrices
 from adjoint.primitives.core import cast
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
@@ -256,14 +257,9 @@ def diag(input: Any, diagonal: int = 0) -> Any:
 @function()
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """The last axis as a diagonal of two new axes."""
-    n = input.shape[-1] + abs(offset)
     ndim = input.ndim + 1
     first, second = axis_of(dim1, ndim), axis_of(dim2, ndim)
-    rows = np.arange(input.shape[-1]) + builtins.max(-offset, 0)
-    columns = np.arange(input.shape[-1]) + builtins.max(offset, 0)
-    out = core.zeros((*tuple(input.shape)[:-1], n, n), dtype=input.dtype)
-    out[..., rows, columns] = input
-    return core.moveaxis(out, (-2, -1), (first, second))
+    return core.moveaxis(matrices.diag_embed(input, offset), (-2, -1), (first, second))
 
 
 @function()

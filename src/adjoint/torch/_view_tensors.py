@@ -233,7 +233,10 @@ def _seen_through(apply: Apply, below: Node) -> Node:
 def _write_untracked(base: Tensor, node: Node) -> None:
     """What writing through `.data` or `.detach()` does to the tensor itself: a computed one keeps its derivative."""
     own = base.node
-    if not own.tracked or base.is_leaf:
+    whole = base
+    while isinstance(whole, View) and not whole.is_leaf:
+        whole = whole._below()
+    if not own.tracked or whole.is_leaf:
         with mode(grad=False):
             base._assign(node, "in-place operation on .data")
         return

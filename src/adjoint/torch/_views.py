@@ -386,21 +386,50 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     first, second = axis_of(dim1, input.ndim), axis_of(dim2, input.ndim)
     if first == second:
         raise RuntimeError(f"diagonal: the axes are the same, {dim1} and {dim2}{at_user()}")
-    return strided(input, lambda a: np.diagonal(a, offset, first, second))
+    shape = tuple(input.shape)
+    order = (*[k for k in range(len(shape)) if k not in (first, second)], first, second)
+    (*lead, m, n), back = [shape[k] for k in order], tuple(np.argsort(order).tolist())
+    size = builtins.max(builtins.min(m + builtins.min(offset, 0), n - builtins.max(offset, 0)), 0)
+    start = (offset if offset >= 0 else -offset * n) if size else 0
+    along = (Ellipsis, slice(start, start + size * (n + 1), n + 1))
+
+    def flat(x: Node) -> Node:
+        return ops.reshape(ops.permute_dims(x, order), (*lead, m * n))
+
+    def write(x: Node, value: Node) -> Node:
+        changed = indexing.setitem(flat(x), along, value, force_selection)
+        return ops.permute_dims(ops.reshape(changed, (*lead, m, n)), back)
+
+    def apply(x: Node) -> Node:
+        return indexing.getitem(flat(x), along, force_selection)
+
+    return view_of(input, apply, write, lambda a: np.diagonal(a, offset, first, second))
 
 
-def _places(shape: tuple[int, ...], take: Any) -> Any:
-    """Where the elements that a view picks lie among all."""
-    view = take(memory(shape))
-    steps = [np.arange(n) * s for n, s in zip(view.shape, view.strides, strict=True)]
-    return builtins.sum(np.ix_(*steps), np.full((1,) * view.ndim, offset_of(view)))
+FEW = 1 << 18  # positions of a view that are remembered
 
 
-def strided(input: Tensor, take: Any, places: Any = None) -> Tensor:
-    """A view of some elements, as `take` picks them from an array; `places` are theirs among all, if it makes a copy."""
+@functools.lru_cache(16)
+def _windows(shape: tuple[int, ...], axis: int, size: int, step: int) -> tuple[Any, bool]:
+    """Where the elements of windows lie among all, and whether each is in one window alone."""
+    view = _taken(memory(shape), axis, size, step)
+    return _places(view.shape, view.strides, offset_of(view)), step >= size or view.shape[axis] < 2
+
+
+def _places(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
+    """Where elements at these steps lie."""
+    steps = [np.arange(n) * s for n, s in zip(shape, strides, strict=True)]
+    return builtins.sum(np.ix_(*steps), np.full((1,) * len(shape), offset))
+
+
+def _taken(a: Any, axis: int, size: int, step: int) -> Any:
+    windows = np.lib.stride_tricks.sliding_window_view(a, size, axis)
+    return windows[(slice(None),) * axis + (slice(None, None, step),)]
+
+
+def _strided(input: Tensor, flat: Any, unique: bool, take: Any) -> Tensor:
+    """A view of the elements at some places among all, as `take` picks them from an array, if it can."""
     own = tuple(input.shape)
-    flat = np.ascontiguousarray(_places(own, take) if places is None else places)
-    unique = len(np.unique(flat)) == flat.size
 
     def apply(x: Node) -> Node:
         return indexing.getitem(ops.reshape(x, (math.prod(own),)), flat, force_selection)
@@ -415,12 +444,15 @@ def strided(input: Tensor, take: Any, places: Any = None) -> Tensor:
 def _unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """All windows of an axis, along a new last axis, as a view."""
     axis = axis_of(dimension, builtins.max(self.ndim, 1))
-    x = self if self.ndim else self.reshape(1)
+    x: Any = self if self.ndim else self.reshape(1)
     n = x.shape[axis]
     if not 0 <= size <= n or step < 1:
         raise RuntimeError(f"unfold: windows of {size} with step {step} on an axis of {n}{at_user()}")
-    windows = strided(x, lambda a: np.lib.stride_tricks.sliding_window_view(a, size, axis)[(slice(None),) * axis + (slice(None, None, step),)])  # type: ignore[arg-type]  # fmt: skip  # noqa: E501
-    return windows if self.ndim else windows.reshape(size)  # type: ignore[return-value]
+    own = tuple(x.shape)
+    few = math.prod(own) * size <= FEW * step  # about as many as there are
+    found = (_windows if few else _windows.__wrapped__)(own, axis, size, step)
+    view = _strided(x, *found, lambda a: _taken(a, axis, size, step))
+    return view if self.ndim else view.reshape(size)  # type: ignore[return-value]
 
 
 METHODS["unfold"] = _unfold
@@ -430,11 +462,12 @@ METHODS["unfold"] = _unfold
 def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """Elements at given steps of the memory, as a view."""
     flat: Any = owner_of(input).reshape(-1)
-    places = np.lib.stride_tricks.as_strided(np.arange(flat.shape[0])[storage_offset or 0 :], tuple(size), tuple(s * 8 for s in stride))  # fmt: skip  # noqa: E501
     top = (storage_offset or 0) + builtins.sum((n - 1) * s for n, s in zip(size, stride, strict=True))
     if top >= flat.shape[0]:
         raise RuntimeError(f"as_strided: position {top} is beyond {flat.shape[0]} elements{at_user()}")
-    return strided(flat, lambda a: np.array(places), places)
+    places, taken = _places(tuple(size), tuple(stride), storage_offset or 0), np.zeros(flat.shape[0], bool)
+    taken[places] = True
+    return _strided(flat, places, np.count_nonzero(taken) == places.size, lambda a: np.array(places))
 
 
 @as_named()

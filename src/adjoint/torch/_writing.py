@@ -56,12 +56,13 @@ def in_steps(index: Any, ndim: int) -> tuple[Any, Any]:
 
     PyTorch takes ints first. NumPy counts them among the arrays, and where all these don't stand side by side, puts the axes of
     the arrays in front: `x[0, :, [1, 2]]` has the axes of `x[0][:, [1, 2]]` in the one, of their transpose in the other. And
-    PyTorch takes a short list that holds lists, arrays, slices, None or an ellipsis for a tuple.
+    PyTorch takes a short list that holds lists, arrays, slices, None or an ellipsis for a tuple, and bytes for a mask.
     """
     if type(index) is list and len(index) < LISTED and any(_is_part(i) for i in index):
         index = tuple(index)
     if type(index) is not tuple:
-        return index, None
+        return _without_bytes(index), None
+    index = tuple([_without_bytes(i) for i in index])
     places = [k for k, i in enumerate(index) if i is Ellipsis]
     if len(places) == 1:  # which separates arrays in NumPy even where it stands for no axis
         taken = sum([0 if i is None or i is Ellipsis else 1 if _is_between(i) else _axes_of(i) for i in index])
@@ -81,6 +82,14 @@ def in_steps(index: Any, ndim: int) -> tuple[Any, Any]:
             first.append(i)
             then += [] if kind == "int" else [slice(None)]
     return tuple(first), tuple(then)
+
+
+def _without_bytes(item: Any) -> Any:
+    """One entry of an index: bytes are a mask to PyTorch, as they were before there were bools. It says so."""
+    if not isinstance(item, (Core, np.ndarray)) or item.dtype.name != "uint8":
+        return item
+    warnings.warn(f"index: uint8 is a mask, as in PyTorch; write mask.bool(), or index.long(){at_user()}", stacklevel=4)
+    return item != 0
 
 
 LISTED = 32  # PyTorch takes longer lists for positions

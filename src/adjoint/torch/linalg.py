@@ -356,6 +356,7 @@ def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
 def vander(x: Any, *, N: int | None = None) -> Any:
     """The Vandermonde matrices of vectors."""
     x = core.reshape(x, (1,)) if not x.ndim else x
+    x = x if x.dtype.inexact else core.astype(x, "int64")
     n = x.shape[-1] if N is None else N
     if n <= 1 and N is not None:
         raise RuntimeError(f"linalg.vander: N is greater than 1, got {N}{at_user()}")

@@ -9,13 +9,17 @@ import numpy as np
 
 from adjoint import special as core_special
 from adjoint.dtypes import default_dtype
+from adjoint.graph import Node
+from adjoint.primitives.core import cast
 from adjoint.primitives.special import scipy_function
 from adjoint.tensors import functions as core
+from adjoint.tensors.conversion import as_node
 from adjoint.tensors.located import at_user
 
+from ._elementwise import made
 from ._missing import getter
 from ._names import FUNCTIONS, recorded_at_user
-from ._operators import operand
+from ._operators import FLOATING, binary_node
 from ._tensor import Core
 
 __all__: list[str] = []
@@ -28,8 +32,8 @@ ONE: dict[str, Any] = {
     "bessel_y0": lambda x: core_special.yv(0, x), "bessel_y1": lambda x: core_special.yv(1, x),
     "modified_bessel_i0": core_special.i0, "modified_bessel_i1": core_special.i1,
     "modified_bessel_k0": lambda x: core_special.kv(0, x), "modified_bessel_k1": lambda x: core_special.kv(1, x),
-    "scaled_modified_bessel_k0": lambda x: core_special.kv(0, x) * core.exp(x),
-    "scaled_modified_bessel_k1": lambda x: core_special.kv(1, x) * core.exp(x),
+    "scaled_modified_bessel_k0": core_special.k0e,
+    "scaled_modified_bessel_k1": core_special.k1e,
     "spherical_bessel_j0": lambda x: core_special.sinc(x / math.pi),
 }  # fmt: skip
 # names of functions of torch itself
@@ -66,20 +70,13 @@ for _name, _there in SAME.items():
 
 
 def _of_two(f: Any) -> Any:
-    def called(input: Any, other: Any) -> Any:
-        if not isinstance(input, Core) and not isinstance(other, Core):
-            raise TypeError(f"one operand must be a tensor, got {input!r} and {other!r}{at_user()}")
-        kinds = [x.dtype for x in (input, other) if isinstance(x, Core) and x.dtype.inexact]
+    def computed(a: Any, b: Any) -> Any:
+        kinds = [x.dtype for x in (a, b) if isinstance(x, Node) and x.dtype.inexact]
         kind = kinds[0] if kinds else default_dtype()
-        operand(input), operand(other)
-        return f(
-            *(
-                x if isinstance(x, Core) and x.dtype.inexact else core.astype(core.asarray(x), kind)
-                for x in (input, other)
-            )
-        )
+        return f(*(made(cast(x, kind) if isinstance(x, Node) else as_node(x, kind)) for x in (a, b))).node
 
-    return called
+    FLOATING.add(computed)
+    return lambda input, other: made(binary_node(f.__name__, computed, input, other))
 
 
 _public("xlog1py", _of_two(core_special.xlog1py))

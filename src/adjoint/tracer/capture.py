@@ -64,6 +64,11 @@ class Name:
         variable = node.attributes if node.op in (LEAF, VERSION) else None
         if self.variable is not None and self.variable.tracked and variable is not self.variable:
             raise RuntimeError(f"{function}: requires_grad changes while it is traced; change it outside")
+        if node.tracked and variable is None:
+            raise RuntimeError(
+                f"{function}: a tensor from outside is given a value with a history, which would be lost after the call; "
+                "return the new value, or write a copy of the tensor"
+            )
         if node.tracked and (self.variable is None or not self.variable.tracked):
             raise RuntimeError(f"{function}: requires_grad changes while it is traced; change it outside")
 

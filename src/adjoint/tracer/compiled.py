@@ -31,8 +31,8 @@ from adjoint.unknown import Unknown
 __all__ = ["Compiled", "RowPlaces"]
 
 # A function that reads and rebinds more names than these is written out at a later call, in proportion, for what comes in every
-# shape is called a few times in each: Python takes 0.1 ms to compile the lines for one name, which save 1 µs in each call.
-NAMES_A_CALL = 20
+# shape is called a few times in each: Python takes 0.1 ms to compile the lines for one name, which save 2 µs in each call.
+NAMES_A_CALL = 48
 MUTABLE = (np.ndarray, set, bytearray, deque, array)  # what a function makes of these, each call gives anew
 CLASH = "an argument, or a gradient, is or shares memory with something else that the function changes"
 
@@ -362,17 +362,16 @@ class Compiled:
         """
         leaves = call.leaves
         nodes: list[tuple[Tensor, Node]] = []
-        watched = []
         for tensor, position, variable, place in self.rebound:
             if position is not None:
                 tensor = leaves[position]
                 variable = tensor.node.attributes if variable is not None else None
             node = results[place]
-            if node.op is DETACH and node.inputs and node.inputs[0].tracked:
-                watched.append(node)  # as when it is recorded
             if variable is not None:
                 node = version(node, variable) if node.value is None else leaf(node.value, node.type, variable)
             nodes.append((tensor, node))
+        cut = [results[place] for _, _, _, place in self.rebound] if self.inlined else []
+        watched = [x for x in cut if x.op is DETACH and x.inputs and x.inputs[0].tracked]  # as when it is recorded
         for owner, position, place in self.changed:
             nodes.append(((owner if position is None else leaves[position].node.attributes).grad, results[place]))
         gradients = [

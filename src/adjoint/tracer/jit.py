@@ -288,6 +288,9 @@ class Jitted:
         if not call.keywords:
             step = compiled.written_for(call)
             self._way = None if step is None else (step, len(call.args))
+        return without_collector(self._finished, compiled, call, numbers)  # new nodes take the places of old ones
+
+    def _finished(self, compiled: Compiled, call: Call, numbers: list[Any]) -> Any:
         try:
             results = compiled.results(call.leaves, numbers)
         except (IndexError, RuntimeError, ValueError) as error:

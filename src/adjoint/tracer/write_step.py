@@ -55,11 +55,8 @@ def write_step(
         return None
     if any(p is not None for _, p, _ in compiled.gradients) or any(p is not None for _, p, _ in compiled.looked):
         return None
-    partners = {}
-    for tensor, _, _, place in compiled.rebound:
-        for k, (source, position) in enumerate(compiled.sources):
-            if source is tensor and position is None:
-                partners[place] = k
+    captured = {id(source): k for k, (source, position) in enumerate(compiled.sources) if position is None}
+    partners = {place: captured[id(tensor)] for tensor, _, _, place in compiled.rebound if id(tensor) in captured}
     if len({place for _, _, _, place in compiled.rebound}) < len(compiled.rebound):
         return None
     station = compiled.replay.station(partners)

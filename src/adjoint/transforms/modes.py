@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+import inspect
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ContextDecorator
 from functools import partial
 from itertools import repeat
@@ -14,11 +15,14 @@ from adjoint._setting import Base
 from adjoint.execution.tiers import tiers
 from adjoint.graph import MODE, OUTERMOST, Mode, get_mode
 
-__all__ = ["deterministically", "enable_grad", "is_deterministic", "is_grad_enabled", "no_grad", "set_deterministic"]
+__all__ = [
+    "deterministically", "enable_grad", "in_turns", "is_deterministic", "is_grad_enabled", "leave", "no_grad",
+    "set_deterministic",
+]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
 # Each `next` of it goes back to the outer mode, in C, and gives False.
-_leave: Iterator[bool] = map(not_, map(MODE.set, map(attrgetter("outer"), map(MODE.get, repeat(OUTERMOST)))))
+leave: Iterator[bool] = map(not_, map(MODE.set, map(attrgetter("outer"), map(MODE.get, repeat(OUTERMOST)))))
 
 
 class _End(Base):  # type: ignore[misc]
@@ -27,7 +31,7 @@ class _End(Base):  # type: ignore[misc]
     closed = True
 
     def __init__(self) -> None:
-        self.close = partial(next, _leave)
+        self.close = partial(next, leave)
 
 
 class _GradMode:
@@ -48,6 +52,8 @@ class _GradMode:
             raise
 
     def __call__(self, function: F) -> F:
+        if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
+            return in_turns(function, self)  # type: ignore[no-any-return]
         enabled = self.enabled
 
         @functools.wraps(function)
@@ -60,6 +66,44 @@ class _GradMode:
                 MODE.set(outer)
 
         return wrapped  # type: ignore[return-value]
+
+
+def in_turns(function: Any, mode: Any) -> Any:
+    """A function in a context, and so each stretch of one whose code runs only when it is asked for."""
+
+    @functools.wraps(function)
+    def generator(*args: Any, **keywords: Any) -> Generator[Any, Any, Any]:
+        inner = function(*args, **keywords)
+        step, given = inner.send, None
+        try:
+            while True:
+                with mode:
+                    value = step(given)
+                try:
+                    given = yield value
+                    step = inner.send
+                except GeneratorExit:
+                    with mode:
+                        inner.close()
+                    raise
+                except BaseException as error:
+                    step, given = inner.throw, error
+        except StopIteration as end:
+            return end.value
+
+    @functools.wraps(function)
+    def plain(*args: Any, **keywords: Any) -> Any:
+        with mode:
+            return function(*args, **keywords)
+
+    @functools.wraps(function)
+    async def coroutine(*args: Any, **keywords: Any) -> Any:
+        with mode:
+            return await function(*args, **keywords)
+
+    if inspect.iscoroutinefunction(function):
+        return coroutine
+    return generator if inspect.isgeneratorfunction(function) else plain
 
 
 class no_grad(_GradMode):

@@ -20,14 +20,15 @@ from adjoint.shapes import contiguous, size_of
 def overwritable(
     fusion: Fusion, results: list[int], roots: list[set[int]], last_reader: dict[int, int]
 ) -> dict[int, tuple[int, ...]]:
-    """The leaves whose memory each result may take; `roots` are the arrays that each unit reads, and `last_reader` says which one
-    reads an array last."""
+    """The leaves whose memory each result may take, those read first before others; `roots` are the arrays that each unit reads,
+    and `last_reader` says which one reads an array last."""
     # after host code and checks of indices, which may fail: a run that failed must find its leaves as they were
     first = _last_failing(fusion) + 1
     kept = {fusion.views[s].root for s in fusion.results if s not in fusion.objects}
     wanted = set(results)
     found: dict[int, tuple[int, ...]] = {}
     leaves = len(fusion.plan.leaf_types)
+    reader = {x: index for index in reversed(range(len(roots))) for x in roots[index]}
     for index, unit in enumerate(fusion.units[first:], first):
         if isinstance(unit, Nest):
             made = [s for s in _written_where_read(unit) if s in wanted]
@@ -37,7 +38,8 @@ def overwritable(
             continue
         free: list[int] = []
         if made:
-            free = sorted([x for x in roots[index] if x < leaves and x not in kept and last_reader[x] == index])
+            free = [x for x in roots[index] if x < leaves and x not in kept and last_reader[x] == index]
+            free.sort(key=lambda x: (reader[x], x))
         if free and isinstance(unit, Nest):
             elsewhere = _read_elsewhere(fusion, unit, set(free))
             free = [leaf for leaf in free if leaf not in elsewhere]

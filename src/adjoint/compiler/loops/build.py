@@ -455,6 +455,10 @@ class Emitter:
     def get(self, slot: str, dtype: str) -> Value:
         return Value(self.made(L.Get, slot, dtype, self.lanes), dtype)
 
+    def lane(self, slot: str, dtype: str, held: int, number: str) -> Value:
+        """A lane of a variable of so many, as a splat."""
+        return Value(self.made(L.Lane, slot, number, dtype, held, self.lanes), dtype)
+
     # Control
 
     @contextmanager

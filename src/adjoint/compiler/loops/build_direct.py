@@ -14,7 +14,7 @@ from adjoint.compiler.loops.build_cells import Cell, Cells
 from adjoint.compiler.loops.build_windows import ConvolutionWriter
 from adjoint.compiler.loops.matmul_tiles import Kernel
 from adjoint.compiler.loops.winograd_tiles import Finish
-from adjoint.compiler.tables import Arguments, Function, Shared
+from adjoint.compiler.tables import Arguments, Shared
 from adjoint.compiler.targets.target import target
 
 SPARE = 4  # registers that hold no sums
@@ -73,15 +73,12 @@ class DirectWriter(ConvolutionWriter):
     def turn_weights(self, weights: str, target: str) -> None:
         """Weights (O, C, rows, columns) as vectors of outputs, those of all taps one after the other."""
         e, steps = self.e, self.number(self.steps, "taps")
-        function = self.pointer(Function("tiles", Kernel("turn", "float32")))
         with e.loop("0", str(self.vectors), 1) as v:
             first = e.times(v, self.lanes)
             count = e.index("umin", e.index("sub", self.number(self.outputs, "outputs"), first), self.lanes)
             into = self.move(target, e.times(v, self.number(self.apart, "apart")))
-            e.call(function, (
-                ("ptr", self.move(weights, e.times(first, steps))), ("i64", steps), ("ptr", into),
-                ("i64", str(self.lanes)), ("i64", steps), ("i64", count),
-            ))  # fmt: skip
+            mine = self.move(weights, e.times(first, steps))
+            self.inputs.tile(Kernel("turn", "float32"), mine, steps, into, self.lanes, steps, count)
 
     def amid_zeros(self, image: str) -> str:
         """An image in the thread's own memory, with zeros around it."""

@@ -15,15 +15,13 @@ from typing import Any
 from adjoint.compiler.excerpts import Indexed, Moving, Region
 from adjoint.compiler.loops import complex_math
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Complex, Emitter, Value, lanes_for
+from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Complex, Value, lanes_for
 from adjoint.compiler.loops.matmul_tiles import TURNED, Kernel, lanes_of
 from adjoint.compiler.tables import (
     FAILURE,
     Arguments,
     Bounds,
     FirstCheck,
-    Function,
-    Inputs,
     Items,
     Start,
     UnitWriter,
@@ -184,13 +182,11 @@ class MoveWriter(UnitWriter):
     ) -> None:
         """Copy what lies side by side along another axis than where it goes: square blocks of both are turned in registers."""
         e, element, number = self.e, ELEMENT[self.dtype], self.inputs.number
-        function = self.inputs.pointer(Function("tiles", Kernel("across", self.dtype)))
 
         def block(begin: str, end: str) -> None:
-            e.call(function, (
-                ("ptr", e.at(source, begin, element)), ("i64", number(line[1])), ("ptr", e.at(out, end, element)),
-                ("i64", number(beside[2])), ("i64", number(beside[0])), ("i64", number(line[0])),
-            ))  # fmt: skip
+            first, into = e.at(source, begin, element), e.at(out, end, element)
+            given = first, number(line[1]), into, number(beside[2]), number(beside[0]), number(line[0])
+            self.inputs.tile(Kernel("across", self.dtype), *given)
 
         self.rows_of(outer, block, cut=self.cuts)
 
@@ -254,8 +250,8 @@ class MoveWriter(UnitWriter):
 
     def finish(self) -> L.Function:
         """The last index that was noted becomes the failure of the run, whoever has found it."""
-        self.e = e = Emitter(1)
-        self.inputs = Inputs(e, self.arguments)
+        self.begin(1)
+        e = self.e
         failure, number = e.entry("%table", FAILURE), self.arguments.number(e, FirstCheck())
         with e.loop("0", self.inputs.number(self.chunks, "chunks"), 1) as chunk:
             note = self.note_of(chunk)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from adjoint.compiler.fuse.kinds import Product, transposed
 from adjoint.compiler.loops import ir as L
@@ -15,7 +15,7 @@ from adjoint.compiler.targets.target import tuning
 from adjoint.runtime import llvm
 
 PARTS = 8  # of what is packed for all ranges, so that all threads do it
-WHOLE = ("0", "1", "1")  # of what is packed: from which part to which, of how many
+WHOLE = (0, 1, 1)  # of what is packed: from which part to which, of how many
 
 
 def is_deep(product: Product) -> bool:
@@ -119,9 +119,13 @@ class TiledWriter(BatchWriter):
         highest = self.heights[max(self.heights) if self.gathers else panel.vectors]
         return highest if rows is None else min(highest, rows)
 
-    def kernel(self, name: str, rows: int = 1, vectors: int = 1, masked: bool = False, together: str = "") -> Function:
-        """A function that all products share."""
-        return Function("tiles", Kernel(name, self.dtype, int(rows), int(vectors), bool(masked), together))
+    def kernel(self, name: str, rows: int = 1, vectors: int = 1, masked: bool = False, together: str = "") -> Kernel:
+        """A kernel that all products share."""
+        return Kernel(name, self.dtype, int(rows), int(vectors), bool(masked), together)
+
+    def listed(self, name: str, *how: Any) -> Function:
+        """Such a kernel in a list."""
+        return Function("tiles", self.kernel(name, *how))
 
     def width(self, panel: Panel) -> int:
         """Columns of a panel."""
@@ -139,32 +143,25 @@ class TiledWriter(BatchWriter):
             self.pack(b, target, self.k, ("%first", "%last", self.number(self.start_chunks, "parts")))
             self.start = [self.function("start")]
 
-    def pack(self, b: str, target: str, k: int, some: tuple[str, str, str] = WHOLE) -> None:
+    def pack(self, b: str, target: str, k: int, some: tuple[str | int, ...] = WHOLE) -> None:
         """k rows of each panel's columns, panel by panel, or some parts of them."""
         row, column = self.b.strides[-2:]
-        parts = tuple([("i64", number) for number in some])
         steps, depth = self.varying(k, "k"), self.number(self.depth, "depth")
         items: list[int | Function] = [len(self.panels)]
         if self.turned:
-            items.append(self.kernel("turn"))
+            items.append(self.listed("turn"))
             for panel in self.panels:
                 last = self.m % self.lanes if panel.masked else self.lanes
                 items += [panel.column, panel.times, self.width(panel), panel.vectors, last]
             step = self.number(column, "b column")
-            self.go_through(
-                self.kernel("turns"),
-                items,
-                (("ptr", b), ("i64", step), ("ptr", target), ("i64", depth), ("i64", steps), *parts),
-            )
+            self.go_through(self.kernel("turns"), items, b, step, target, depth, steps, *some)
             return
         for panel in self.panels:
             width = self.width(panel)
-            gather = self.kernel("gather", min(width, self.m - panel.column))
+            gather = self.listed("gather", min(width, self.m - panel.column))
             items += [panel.column, panel.column * self.depth, width, width * self.depth, panel.times, gather]
         by = self.number(row, "b row")
-        self.go_through(
-            self.kernel("gathers"), items, (("ptr", b), ("i64", by), ("ptr", target), ("i64", steps), *parts)
-        )
+        self.go_through(self.kernel("gathers"), items, b, by, target, steps, *some)
 
     # Tiles
 
@@ -223,14 +220,11 @@ class TiledWriter(BatchWriter):
         items: list[int | Function] = [len(strips)]
         place = 0
         for top, height, count in strips:
-            items += [top * stride, place, height, height * k, count, self.kernel("gather", height)]
+            items += [top * stride, place, height, height * k, count, self.listed("gather", height)]
             place += count * height * k
         source = self.move(a, e.times(row, number(stride, "a row")))
         step, steps = number(self.a.strides[-1], "a step"), self.varying(k, "k")
-        whole = tuple([("i64", number) for number in WHOLE])
-        self.go_through(
-            self.kernel("gathers"), items, (("ptr", source), ("i64", step), ("ptr", target), ("i64", steps), *whole)
-        )
+        self.go_through(self.kernel("gathers"), items, source, step, target, steps, *WHOLE)
         result = self.move(result, e.times(row, number(self.m, "m")))
         self.tiles(target, b, result, rows, k, again, None)
 
@@ -252,15 +246,13 @@ class TiledWriter(BatchWriter):
                 else:
                     row, step = strides
                     items += [top, height, count, top * row, height * row, row, step, height * row]
-                items.append(self.kernel("tile", height, panel.vectors, panel.masked, together))
+                items.append(self.listed("tile", height, panel.vectors, panel.masked, together))
                 place += count * height * k
         sums = self.tuning.sums if k > self.tuning.deep else k
-        self.go_through(self.kernel("tiles"), items, (
-            ("ptr", a), ("ptr", b), ("ptr", result), ("i64", number(self.depth, "depth") if self.packs else "1"),
-            ("i64", number(self.m, "m")), ("i64", self.varying(k, "k")), ("i64", self.varying(sums, "sums")),
-            ("i64", number(self.m % self.lanes or self.lanes, "last columns")), ("i1", again), ("i64", self.skipped),
-            ("i64", self.near_from(k) if self.near else "0"), ("i1", self.fetches),
-        ))  # fmt: skip
+        by, last = number(self.depth, "depth") if self.packs else 1, self.m % self.lanes or self.lanes
+        self.go_through(self.kernel("tiles"), items, a, b, result, by, number(self.m, "m"), self.varying(k, "k"),
+                        self.varying(sums, "sums"), number(last, "last columns"), again, self.skipped,
+                        self.near_from(k) if self.near else 0, self.fetches)  # fmt: skip
 
     def fetched(self, rows: int, k: int) -> list[int | Start]:
         """What a list of tiles says of `near`."""
@@ -314,13 +306,9 @@ class TurnedWriter(BatchWriter):
         n, m = self.number(self.n, "n"), self.number(self.m, "m")
         e.call(f"@${self.other.name}", passed("0", m))
         source = self.own(turned, "turned")
-        function = self.pointer(Function("tiles", Kernel("turn", self.dtype)))
         with e.loop("0", m, self.lanes) as column:
             rows_of = self.move(source, e.times(column, n))
-            e.call(function, (
-                ("ptr", rows_of), ("i64", n), ("ptr", self.move(result, column)), ("i64", m), ("i64", n),
-                ("i64", str(self.lanes)),
-            ))  # fmt: skip
+            self.inputs.tile(Kernel("turn", self.dtype), rows_of, n, self.move(result, column), m, n, self.lanes)
 
     def write(self) -> list[L.Function]:
         return [*self.other.write(), *super().write()]

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from adjoint.compiler.fuse.kinds import View, stack_stride
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value, lanes_for, mask_of
+from adjoint.compiler.loops.build import ITEMSIZE, Value, lanes_for, mask_of
 from adjoint.compiler.loops.matrix_formulas import FORMULAS, formula_name, transposed
 from adjoint.compiler.loops.matrix_workspaces import Index, Matrix, Workspace, workspace
-from adjoint.compiler.tables import FAILURE, Arguments, Inputs, UnitWriter, Unsolvable
+from adjoint.compiler.tables import FAILURE, Arguments, UnitWriter, Unsolvable
 from adjoint.shapes import Shape, size_of
 
 NOTE = 8  # bytes of the number of a matrix
@@ -65,8 +65,8 @@ class StackWriter(UnitWriter):
 
     def finish(self) -> L.Function:
         """The first matrix that some chunk has noted becomes the failure of the run."""
-        self.e = e = Emitter(1)
-        self.inputs = Inputs(e, self.arguments)
+        self.begin(1)
+        e = self.e
         check = Unsolvable(self.blamed, self.problem, self.unit.batch)
         failure = e.entry("%table", FAILURE)
         with e.loop("0", self.inputs.number(self.chunks, "chunks"), 1) as c:

@@ -16,7 +16,7 @@ from adjoint.compiler.loops.matmul_tiles import Kernel, lanes_of
 from adjoint.compiler.loops.nest_values import NestValues
 from adjoint.compiler.loops.vector_loop import VectorLoop
 from adjoint.compiler.schedule.nests import Dimension
-from adjoint.compiler.tables import LARGE, Function
+from adjoint.compiler.tables import LARGE
 from adjoint.runtime import llvm
 
 SCALED = 3  # products by one number in a loop that reads neighbours, from which it is written for ordinary numbers, too
@@ -129,8 +129,9 @@ class NestWriter(NestValues):
         first = loops.enter_context(e.loop(low, high, count))
         behind = e.index("umin", e.plus(first, count), high)
         start = e.index("sub", behind, count)  # of the last rows some are turned again, as blocks are square
-        self.indices[d.axis], size = start, self.number(last.size, "turned", LARGE)
+        final, size = e.index("sub", behind, 1), self.number(last.size, "turned", LARGE)
         for view in self.turned:
+            self.indices[d.axis] = start if view.strides[d.axis] > 0 else final  # the row that lies first
             dtype, lanes = self.dtype_of(view), lanes_of(self.dtype_of(view), llvm.vector_bits())
             # one vector more: rows whose lengths are powers of two would share sets of the cache
             pitch = -(-last.size // lanes) * lanes + lanes
@@ -138,12 +139,10 @@ class NestWriter(NestValues):
             self.pitches[view] = self.number(pitch, ("pitch", dtype), LARGE)
             step = self.number(view.strides[last.axis], ("stride", view.strides, last.axis), LARGE)
             source = e.at(self.pointer(view.root), self.offset(view.offset, view.strides), ELEMENT[dtype])
-            e.call(self.pointer(Function("tiles", Kernel("across", dtype))), (
-                ("ptr", source), ("i64", step), ("ptr", self.pointer(("scratch", view))), ("i64", self.pitches[view]),
-                ("i64", str(count)), ("i64", size),
-            ))  # fmt: skip
+            into = self.pointer(("scratch", view))
+            self.inputs.tile(Kernel("across", dtype), source, step, into, self.pitches[view], count, size)
         self.indices[d.axis] = loops.enter_context(e.loop(first, behind, 1))
-        self.turned_row = e.index("sub", self.indices[d.axis], start)
+        self.turned_row = e.index("sub", self.indices[d.axis], start), e.index("sub", final, self.indices[d.axis])
 
     def dtype_of(self, view: View) -> str:
         """The dtype of what is read through a view."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import BITS_OF, ITEMSIZE, Emitter, Value, lanes_for
-from adjoint.compiler.tables import Arguments, UnitWriter
+from adjoint.compiler.tables import Along, Arguments, UnitWriter
 from adjoint.compiler.targets.target import tuning
 
 
@@ -24,19 +24,6 @@ class Searches(NamedTuple):
     times: int
     after: bool
     reads: tuple[int, int]
-    result: int
-
-
-class Ranks(NamedTuple):
-    """The order of lines as its code knows it: elements of a line, how many lines lie side by side, and how often; the numbers of
-    the operand and the result."""
-
-    dtype: str
-    length: int
-    beside: int
-    times: int
-    descending: bool
-    operand: int
     result: int
 
 
@@ -102,16 +89,16 @@ class SearchWriter(UnitWriter):
 
 
 class RankWriter(UnitWriter):
-    """Writes the function of an order."""
+    """Writes the function of an order, whose attribute says whether it is descending."""
 
-    def __init__(self, ranks: Ranks, arguments: Arguments, bits: int) -> None:
+    def __init__(self, ranks: Along, arguments: Arguments, bits: int) -> None:
         super().__init__(arguments, lanes_for(bits // (8 * ITEMSIZE[ranks.dtype]), ranks.length))
         self.ranks = ranks
         lines, cost = ranks.beside * ranks.times, max(ranks.length * ranks.length // self.e.lanes, 1)
         self.divide(lines, cost)
         self.time = float(lines * cost)
 
-    def begin(self) -> None:
+    def prepare(self) -> None:
         e, ranks = self.e, self.ranks
         self.beside = self.inputs.number(ranks.beside, "beside")
         self.by: Any = 1
@@ -126,7 +113,7 @@ class RankWriter(UnitWriter):
         e, ranks, n = self.e, self.ranks, self.ranks.length
         outer = e.times(e.index("udiv", i, self.beside), n)
         base = e.plus(e.times(outer, self.beside), e.index("urem", i, self.beside))
-        source, out = self.pointer(ranks.operand), self.pointer(ranks.result)
+        source, out = self.pointer(ranks.reads[0][0]), self.pointer(ranks.result)
 
         def kept(i: str) -> None:
             x = e.load(source, e.plus(base, e.times(i, self.beside)), ranks.dtype, self.by)
@@ -163,4 +150,4 @@ class RankWriter(UnitWriter):
             key = e.select(e.compare("uno", x, x), e.constant((1 << (bits - 1)) - 1, key.dtype), key)
         else:
             key = x
-        return e.invert(key) if self.ranks.descending else key
+        return e.invert(key) if self.ranks.attributes else key

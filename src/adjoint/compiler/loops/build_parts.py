@@ -17,7 +17,7 @@ from adjoint.compiler.loops.build import ITEMSIZE
 from adjoint.compiler.loops.build_matmul import TiledWriter
 from adjoint.compiler.loops.build_products import BatchWriter, LibraryWriter
 from adjoint.compiler.loops.matmul_tiles import Kernel, lanes_of
-from adjoint.compiler.tables import ALIGNMENT, Arguments, Function
+from adjoint.compiler.tables import ALIGNMENT, Arguments
 from adjoint.compiler.targets.target import tuning
 from adjoint.runtime import llvm
 
@@ -78,10 +78,7 @@ class Parts(BatchWriter):
             self.inputs.vectors(self.n * self.m, add_up, (self.name, "elements"))
             if self.across:
                 n, m = self.number(self.n, "n"), self.number(self.m, "m")
-                function = self.pointer(Function("tiles", Kernel("across", self.dtype)))
-                e.call(function, (
-                    ("ptr", sums), ("i64", m), ("ptr", result), ("i64", n), ("i64", m), ("i64", n),
-                ))  # fmt: skip
+                self.inputs.tile(Kernel("across", self.dtype), sums, m, result, n, m, n)
             self.finish = [self.function("finish")]
 
 

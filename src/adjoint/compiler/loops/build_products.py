@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from adjoint.compiler.extents import followed
 from adjoint.compiler.fuse.kinds import Product, View
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ITEMSIZE, Emitter, literal
+from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Emitter, literal
 from adjoint.compiler.loops.ranges import RangeWriter
 from adjoint.compiler.tables import (
     LARGE,
@@ -20,8 +20,11 @@ from adjoint.compiler.tables import (
     Function,
     Handle,
 )
+from adjoint.primitives.lapack import LETTERS
 from adjoint.runtime import onednn
 from adjoint.shapes import Shape, following, size_of
+
+Array = tuple[str, str]  # a pointer, and the elements from one row to the next
 
 
 def leading(view: View) -> tuple[int, int]:
@@ -151,51 +154,39 @@ class LibraryWriter(BatchWriter):
         return elements * ITEMSIZE[self.dtype] / 16 if self.n == 1 or self.m == 1 else super().time
 
     def some(self, a: str, b: str, result: str, rows: int) -> None:
-        e = self.e
         if self.choice.library == "oneDNN":
             product = onednn.Product(rows, self.k, self.m, matrix_strides(self.a), matrix_strides(self.b))
-            write_call(e, self.arguments, product, [a, b, result])
+            write_call(self.e, self.arguments, product, [a, b, result])
             return
         if rows == 1 or self.m == 1:
             self.by_vector(a, b, result, rows, self.k)
             return
-        double = self.dtype == "float64"
-        name, element = ("cblas_dgemm", "double") if double else ("cblas_sgemm", "float")
-        function = self.pointer(Function("OpenBLAS", name))
         (ta, lda), (tb, ldb) = leading(self.a), leading(self.b)
-        one, zero = literal(1.0, self.dtype), literal(0.0, self.dtype)
-        n, m, k, b_step, a_step = [
-            e.index("trunc", self.varying(value, role), "i32") if value else "0"
-            for value, role in ((rows, "rows"), (self.m, "m"), (self.k, "k"), (ldb, "ldb"), (lda, "lda"))
-        ]
-        e.call(function, (
-            ("i32", "101"), ("i32", str(ta)), ("i32", str(tb)), ("i32", n), ("i32", m), ("i32", k), (element, one),
-            ("ptr", a), ("i32", a_step), ("ptr", b), ("i32", b_step), (element, zero), ("ptr", result), ("i32", m),
-        ))  # fmt: skip
+        m = self.varying(self.m, "m")
+        self.blas("gemm", (ta, tb, self.varying(rows, "rows"), m, self.varying(self.k, "k")), (a, self.varying(lda, "lda")),
+                  (b, self.varying(ldb, "ldb")), (result, m))  # fmt: skip
+
+    def blas(self, name: str, numbers: Sequence[int | str], a: Array, b: Array, result: Array) -> None:
+        """Call a function of OpenBLAS: modes and sizes, then arrays with the elements from one row to the next."""
+        one, zero = [(ELEMENT[self.dtype], literal(x, self.dtype)) for x in (1.0, 0.0)]
+        read = [(kind, x) for array in (a, b) for kind, x in zip(("ptr", "i32"), array, strict=True)]
+        self.inputs.blas(
+            f"{LETTERS[self.dtype]}{name}", numbers, one, *read, zero, ("ptr", result[0]), ("i32", result[1])
+        )
 
     def by_vector(self, a: str, b: str, result: str, rows: int, k: int) -> None:
         """A matrix times a vector, or its transpose, k products in a sum: each element of the matrix is read once, as fast as
         memory gives it."""
-        e = self.e
-        double = self.dtype == "float64"
-        name, element = ("cblas_dgemv", "double") if double else ("cblas_sgemv", "float")
         matrix, vector, turned = (self.b, self.a, True) if rows == 1 else (self.a, self.b, False)
         mode, step = leading(matrix)
         across, along = (k, self.m) if turned else (rows, k)
         if mode == 112:  # the array holds its transpose
             across, along, turned = along, across, not turned
         apart = vector.strides[-1] if rows == 1 else vector.strides[-2]
-        function = self.pointer(Function("OpenBLAS", name))
-        n, m, step_, apart_ = [
-            e.index("trunc", self.varying(value, role), "i32") if value else "0"
-            for value, role in ((across, "across"), (along, "along"), (step, "step"), (max(apart, 1), "apart"))
-        ]
-        pointers = (b, a) if rows == 1 else (a, b)
-        e.call(function, (
-            ("i32", "101"), ("i32", "112" if turned else "111"), ("i32", n), ("i32", m),
-            (element, literal(1.0, self.dtype)), ("ptr", pointers[0]), ("i32", step_), ("ptr", pointers[1]), ("i32", apart_),
-            (element, literal(0.0, self.dtype)), ("ptr", result), ("i32", "1"),
-        ))  # fmt: skip
+        sizes = [self.varying(value, role) for value, role in ((across, "across"), (along, "along"))]
+        steps = self.varying(step, "step"), self.varying(max(apart, 1), "apart")
+        first, second = zip((b, a) if rows == 1 else (a, b), steps, strict=True)
+        self.blas("gemv", (112 if turned else 111, *sizes), first, second, (result, "1"))
 
 
 def write_call(

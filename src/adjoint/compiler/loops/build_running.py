@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from adjoint.compiler.loops import vector_math
 from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value, lanes_for, mask_of
-from adjoint.compiler.tables import Arguments, UnitWriter
+from adjoint.compiler.tables import Along, Arguments, UnitWriter
 
 TOGETHER = 512  # elements of lines side by side that go on together: what was made last is still near
 COSTLY = 40  # operations of a step of logcumsumexp
@@ -63,23 +63,10 @@ FORMULAS: dict[str, Formula] = {
 }
 
 
-class Runs(NamedTuple):
-    """A unit as its code knows it: a primitive, elements of a line, how many lines lie side by side, and how often; of each
-    operand its number and whether it is read backwards; the number of the result."""
-
-    name: str
-    dtype: str
-    length: int
-    beside: int
-    times: int
-    reads: tuple[tuple[int, bool], ...]
-    result: int
-
-
 class RunningWriter(UnitWriter):
     """Writes the function of a unit."""
 
-    def __init__(self, runs: Runs, arguments: Arguments, bits: int) -> None:
+    def __init__(self, runs: Along, arguments: Arguments, bits: int) -> None:
         self.runs = runs
         self.formula = FORMULAS[runs.name]
         widest = bits // (8 * ITEMSIZE[runs.dtype])
@@ -99,7 +86,7 @@ class RunningWriter(UnitWriter):
         self.divide(count, costs * work)
         self.time = count * work * costs / 4
 
-    def begin(self) -> None:
+    def prepare(self) -> None:
         self.length = self.inputs.number(self.runs.length, "length", self.runs.length + 9)
 
     def block(self, i: str) -> None:

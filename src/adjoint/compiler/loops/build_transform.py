@@ -11,53 +11,39 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from adjoint.compiler.loops import butterflies, complex_math
 from adjoint.compiler.loops.build import ITEMSIZE, Complex, Value, lanes_for
-from adjoint.compiler.tables import Arguments, UnitWriter
+from adjoint.compiler.tables import Along, Arguments, UnitWriter
 from adjoint.compiler.targets.llvm import ELEMENT, PART
 
 Source = Callable[[str], Complex]
 Sink = Callable[[str, Complex], None]
 
 
-class Lines(NamedTuple):
-    """A transform of all lines along an axis, as its code knows it: `kind` is fft, rfft or irfft, `length` the number of elements
-    of a line, by how much it is multiplied; how many lines lie side by side, and how often; the numbers of source and result."""
-
-    kind: str
-    real: bool  # the source
-    dtype: str  # of complex numbers
-    length: int
-    inverse: bool
-    scale: str  # a float, exactly
-    beside: int
-    times: int
-    source: int
-    result: int
-
-
 class TransformWriter(UnitWriter):
-    """Writes the function of a unit of transforms."""
+    """Writes the function of a unit of transforms: fft, rfft or irfft. `length` is that of the real numbers, if one side has
+    some; attributes say whether the source has, whether it is an inverse one, and by how much it is multiplied."""
 
-    def __init__(self, lines: Lines, arguments: Arguments, bits: int) -> None:
+    def __init__(self, lines: Along, arguments: Arguments, bits: int) -> None:
         self.lines = lines
         self.part = PART[lines.dtype]
-        self.halved = lines.kind != "fft"
+        self.halved = lines.name != "fft"
         self.core = lines.length // 2 if self.halved else lines.length  # numbers of the complex transform
         self.rows = lines.beside == 1  # the elements of a line lie side by side
         self.beside = lines.times if self.rows else lines.beside  # lines that may go together
-        self.scale = float.fromhex(lines.scale)
-        self.inverse = lines.inverse or lines.kind == "irfft"
+        self.real, inverse, scale = lines.attributes
+        self.scale, self.source = float.fromhex(scale), lines.reads[0][0]
+        self.inverse = inverse or lines.name == "irfft"
         super().__init__(arguments, lanes_for(bits // (8 * ITEMSIZE[self.part]), self.beside))
         factors = butterflies.factors_of(self.core)
         assert factors is not None
         self.factors = factors
-        self.read = self.core + 1 if lines.kind == "irfft" else lines.length if lines.kind == "rfft" else self.core
-        self.written = self.core + 1 if lines.kind == "rfft" else lines.length if lines.kind == "irfft" else self.core
+        self.read = self.core + 1 if lines.name == "irfft" else lines.length if lines.name == "rfft" else self.core
+        self.written = self.core + 1 if lines.name == "rfft" else lines.length if lines.name == "irfft" else self.core
         self.groups = -(-self.beside // self.lanes)
         self.divide(
             self.groups if self.rows else self.groups * lines.times, 4 * lines.length * self.lanes * len(self.factors)
@@ -69,7 +55,7 @@ class TransformWriter(UnitWriter):
         """Lines that are transformed together."""
         return self.e.lanes
 
-    def begin(self) -> None:
+    def prepare(self) -> None:
         size = 2 * (self.core + 1) * self.lanes
         self.memory, self.other = [self.inputs.own(size * ITEMSIZE[self.part]) for _ in range(2)]
 
@@ -91,11 +77,11 @@ class TransformWriter(UnitWriter):
         e, last = self.e, self.inputs.number(self.beside - 1, "last line")
         first = e.times(block, self.lanes)
         places = [e.index("umin", e.plus(first, q), last) if self.beside > 1 else "0" for q in range(self.lanes)]
-        kind, real_result = self.lines.kind, self.lines.kind == "irfft"
-        sources = [self.array(self.lines.source, e.times(at, self.read), self.lines.real) for at in places]
+        kind, real_result = self.lines.name, self.lines.name == "irfft"
+        sources = [self.array(self.source, e.times(at, self.read), self.real) for at in places]
         results = [self.array(self.lines.result, e.times(at, self.written), real_result) for at in places]
-        spread = self.lines.real and not self.halved  # real numbers that become complex ones
-        self.turn_in(sources, self.read * (1 if self.lines.real else 2), 2 if spread else 1)
+        spread = self.real and not self.halved  # real numbers that become complex ones
+        self.turn_in(sources, self.read * (1 if self.real else 2), 2 if spread else 1)
         if kind == "irfft":
             self.join_halves(self.from_memory(self.memory), self.to_memory(self.memory))
         source = self.real_from_memory if spread else self.from_memory(self.memory)
@@ -138,8 +124,8 @@ class TransformWriter(UnitWriter):
         which, column = e.index("udiv", block, groups), e.times(e.index("urem", block, groups), self.lanes)
         beside = self.inputs.number(lines.beside, "beside", 9 + lines.beside)
         start = [e.plus(e.times(which, e.times(beside, size)), column) for size in (self.read, self.written)]
-        source = self.array(lines.source, start[0], lines.real)
-        result = self.array(lines.result, start[1], lines.kind == "irfft")
+        source = self.array(self.source, start[0], self.real)
+        result = self.array(lines.result, start[1], lines.name == "irfft")
         self.masks: tuple[str | None, str | None, str | None] = (None, None, None)
         if self.beside % self.lanes:
             left = e.index("umin", e.index("sub", beside, column), self.lanes)
@@ -168,14 +154,14 @@ class TransformWriter(UnitWriter):
         def complex_sink(k: str, x: Complex) -> None:
             self.store_complex(x, row(result, k, 2))
 
-        if lines.kind == "rfft":
+        if lines.name == "rfft":
             self.passes(pair_source, self.to_memory(self.other))
             self.part_halves(self.from_memory(self.other), complex_sink)
-        elif lines.kind == "irfft":
+        elif lines.name == "irfft":
             self.join_halves(complex_source, self.to_memory(self.memory))
             self.passes(self.from_memory(self.memory), pair_sink)
         else:
-            self.passes(real_source if lines.real else complex_source, complex_sink)
+            self.passes(real_source if self.real else complex_source, complex_sink)
 
     def load(self, pointer: str, mask: int = 0, offset: int = 0) -> Value:
         with self.e.masked(self.masks[mask]):
@@ -229,7 +215,7 @@ class TransformWriter(UnitWriter):
     def passes(self, source: Source, sink: Sink) -> None:
         """All passes: between the first one's source and the last one's result the numbers stay in memory."""
         # Where the parts are exchanged on the way into memory is known to who puts them there: see `join_halves`.
-        factors, kind = self.factors, self.lines.kind
+        factors, kind = self.factors, self.lines.name
         turn = self.inverse and kind == "fft"
         given: Source = (lambda k: butterflies.exchanged(source(k))) if turn else source
         by = self.scale if kind == "fft" else 1.0

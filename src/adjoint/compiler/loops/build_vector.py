@@ -6,7 +6,6 @@ from adjoint.compiler.fuse.kinds import Product
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build_products import BatchWriter
 from adjoint.compiler.loops.matmul_tiles import Kernel
-from adjoint.compiler.tables import Function
 from adjoint.compiler.targets.target import tuning
 from adjoint.shapes import size_of
 
@@ -29,6 +28,4 @@ class VectorWriter(BatchWriter):
             matrix, vector, count, apart = b, a, self.number(self.m, "m"), self.number(self.b.strides[-1], "b column")
         else:
             matrix, vector, count, apart = a, b, self.varying(rows, "rows"), self.number(self.a.strides[-2], "a row")
-        self.e.call(self.pointer(Function("tiles", Kernel("dots", self.dtype))), (
-            ("ptr", matrix), ("i64", apart), ("ptr", vector), ("ptr", result), ("i64", count), ("i64", self.number(self.k, "k")),
-        ))  # fmt: skip
+        self.inputs.tile(Kernel("dots", self.dtype), matrix, apart, vector, result, count, self.number(self.k, "k"))

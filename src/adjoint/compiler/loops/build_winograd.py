@@ -30,9 +30,8 @@ from adjoint.compiler.loops.build import Value
 from adjoint.compiler.loops.build_cells import Cell, Cells, within
 from adjoint.compiler.loops.build_matmul import Panel, heights_of, panels
 from adjoint.compiler.loops.build_windows import ConvolutionWriter
-from adjoint.compiler.loops.matmul_tiles import Kernel
+from adjoint.compiler.loops.matmul_tiles import Kernel, parameters
 from adjoint.compiler.loops.winograd_tiles import (
-    BLOCK,
     FIELDS,
     FORMS,
     TAPS,
@@ -126,8 +125,12 @@ class WinogradWriter(ConvolutionWriter):
         """As of other windows, but never in the code: so convolutions of many sizes share it."""
         return self.inputs.number(value, (self.name, *role), LARGE)
 
-    def kernel(self, name: str, rows: int = 1, vectors: int = 1, together: str = "", masked: bool = False) -> Function:
-        return Function("tiles", Kernel(name, "float32", int(rows), int(vectors), masked, together))
+    def kernel(self, name: str, rows: int = 1, vectors: int = 1, together: str = "", masked: bool = False) -> Kernel:
+        return Kernel(name, "float32", int(rows), int(vectors), masked, together)
+
+    def listed(self, name: str, *how: Any) -> Function:
+        """A kernel in a list."""
+        return Function("tiles", self.kernel(name, *how))
 
     def named(self, name: str) -> str:
         """What a function of `winograd_tiles` is called in this form."""
@@ -145,18 +148,21 @@ class WinogradWriter(ConvolutionWriter):
         stride = self.geometry.stride[0]
         items += [1, stride] if turned else [stride, 1]
         if not self.adds_up:
-            items.append(self.kernel(self.named("definition"), together="" if self.cells is None else "places"))
+            items.append(self.listed(self.named("definition"), 1, 1, "" if self.cells is None else "places"))
         with self.inputs.at_the_beginning():
             return self.arguments.add_list(self.e, items)
 
     def on_block(self, name: str, source: str, target: str, images: str, first: str, count: str) -> None:
         """Call one of the functions of `winograd_tiles`."""
         of = self.source if name in ("pixels", "weights_definition") else self.made
-        function = self.pointer(self.kernel(self.named(name), masked=of.room != of.channels))
+        kernel = self.kernel(self.named(name), masked=of.room != of.channels)
         weights = images if self.adds_up else self.read(1)
-        given = (self.extents, source, target, images, weights, first, count)
-        names = [*BLOCK[:2], *[(kind, value) for (kind, _), value in zip(BLOCK[2:], given, strict=True)]]
-        self.e.call(function, tuple(names))
+        self.inputs.tile(kernel, "%table", "%args", self.extents, source, target, images, weights, first, count)
+
+    @property
+    def of_block(self) -> L.Parameters:
+        """What the functions of `winograd_tiles` that go through a block take."""
+        return parameters(self.named("results"))
 
     # The functions
 
@@ -227,7 +233,7 @@ class WinogradWriter(ConvolutionWriter):
             room = self.source.room
             for top, height, times in tiles:
                 items += [top, height, times, top * room, height * room, room, 1, height * room]
-                items.append(self.kernel("tile", height, panel.vectors, "steps"))
+                items.append(self.listed("tile", height, panel.vectors, "steps"))
         depth, limit = self.extent(self.source, "channels"), tuning()
         sums = self.number(limit.sums, "sums") if k > limit.deep else depth
         form = self.form
@@ -239,9 +245,9 @@ class WinogradWriter(ConvolutionWriter):
         if self.cells is None:
             self.on_block("results", right, results, images, first, self.counted(count))
             return
-        given = (self.extents, right, results, images, self.read(1), first, self.counted(count))
-        names = [(kind, value) for (kind, _), value in zip(BLOCK[2:], given, strict=True)]
-        e.call(f"@${self.name}.results", (*BLOCK[:2], *names, ("i64", image)))
+        given = ("%table", "%args", self.extents, right, results, images, self.read(1), first, self.counted(count))
+        names = [(kind, value) for (kind, _), value in zip(self.of_block, given, strict=True)]
+        e.call(f"@${self.name}.results", (*names, ("i64", image)))
 
     @contextmanager
     def each_place(self) -> Iterator[tuple[str, str]]:
@@ -295,16 +301,14 @@ class WinogradWriter(ConvolutionWriter):
 
         kernel = Kernel(self.named("results"), "float32", masked=made.room != made.channels)
         Block(e, kernel, self.form).results(begin)
-        return self.inputs.function(f"{self.name}.results", (*BLOCK, ("i64", "%image")), True)
+        return self.inputs.function(f"{self.name}.results", (*self.of_block, ("i64", "%image")), True)
 
     def call_tiles(
         self, items: list[int | Function], a: str, b: str, c: str, by: str, k: str, sums: str, again: str
     ) -> None:
         """All tiles of one matrix product."""
-        self.go_through(self.kernel("tiles"), items, (
-            ("ptr", a), ("ptr", b), ("ptr", c), ("i64", by), ("i64", self.extent(self.made, "room")), ("i64", k), ("i64", sums),
-            ("i64", str(self.lanes)), ("i1", again), ("i64", "0"), ("i64", "0"), ("i1", "false"),
-        ))  # fmt: skip
+        room = self.extent(self.made, "room")
+        self.go_through(self.kernel("tiles"), items, a, b, c, by, room, k, sums, self.lanes, again, 0, 0, "false")
 
     # Weights
 
@@ -325,7 +329,7 @@ class WinogradWriter(ConvolutionWriter):
         strip = self.own(
             self.arguments.reserve((TAPS * source.channels + self.lanes) * self.lanes * 4), "place of taps"
         )
-        turn, taps = self.pointer(self.kernel("turn")), self.number(TAPS * source.channels, "taps")
+        taps = self.number(TAPS * source.channels, "taps")
         with e.loop("%first", "%last", 1) as v:
             column = e.times(v, self.lanes)
             count = e.index("umin", e.index("sub", self.extent(made, "channels"), column), self.lanes)
@@ -337,26 +341,21 @@ class WinogradWriter(ConvolutionWriter):
                     ahead = self.move(mine, e.times(e.plus(k, tuning().fetched_ahead), step))
                     for line in range(0, TAPS * self.lanes + LINE, LINE):
                         e.prefetch(self.move(ahead, str(line)))
-                    self.turn(turn, self.move(mine, e.times(k, step)), str(TAPS), self.move(strip, e.times(k, TAPS * self.lanes)),
-                              str(self.lanes), str(TAPS), count)  # fmt: skip
+                    some, into = self.move(mine, e.times(k, step)), self.move(strip, e.times(k, TAPS * self.lanes))
+                    self.inputs.tile(self.kernel("turn"), some, TAPS, into, self.lanes, TAPS, count)
             else:
-                self.turn(turn, self.move(weights, e.times(column, taps)), taps, strip, str(self.lanes), taps, count)
+                some = self.move(weights, e.times(column, taps))
+                self.inputs.tile(self.kernel("turn"), some, taps, strip, self.lanes, taps, count)
             self.each_panel(column, lambda panel: self.put_weights(strip, target, column, panel))
-
-    def turn(self, function: str, source: str, step: str, target: str, width: str, k: str, columns: str) -> None:
-        self.e.call(function, (
-            ("ptr", source), ("i64", step), ("ptr", target), ("i64", width), ("i64", k), ("i64", columns),
-        ))  # fmt: skip
 
     def put_weights(self, strip: str, target: str, column: str, panel: Panel) -> None:
         """Transform a strip of taps, and put it into its panel."""
         e, depth, width = self.e, self.extent(self.source, "channels"), panel.vectors * self.lanes
         inside = e.index("urem", e.index("sub", column, panel.column), width)
         begin = e.plus(e.times(e.index("sub", column, inside), depth), inside)
-        e.call(self.pointer(self.kernel(self.named("taps"), together="turned" if self.turned else "")), (
-            ("ptr", strip), ("ptr", self.move(target, begin)), ("i64", depth), ("i64", str(width)),
-            ("i64", self.number(self.weights_room, "weights of a place")),
-        ))  # fmt: skip
+        kernel = self.kernel(self.named("taps"), together="turned" if self.turned else "")
+        apart = self.number(self.weights_room, "weights of a place")
+        self.inputs.tile(kernel, strip, self.move(target, begin), depth, width, apart)
 
     # The gradient by the weights
 
@@ -373,7 +372,7 @@ class WinogradWriter(ConvolutionWriter):
             items += [panel.column, panel.times, panel.vectors * self.lanes, made.room, len(tiles)]
             for top, height, times in tiles:
                 items += [top, height, times, top, height, 1, source.room, height]
-                items.append(self.kernel("tile", height, panel.vectors))
+                items.append(self.listed("tile", height, panel.vectors))
         k, form = self.counted(count), self.form
         with self.each_place() as place:
             a = self.at_place(left, place, form.pixels, self.extent(source, "apart"))
@@ -393,7 +392,6 @@ class WinogradWriter(ConvolutionWriter):
         self.add_parts(sums)
         turns = made.room == made.channels and taps % self.lanes == 0
         strip = self.own(self.arguments.reserve(taps * self.lanes * 4), "place of taps")
-        turn = self.pointer(self.kernel("turn")) if turns else ""
         with e.loop("0", self.extent(made, "room"), self.lanes) as column:
             mask = None if turns else e.below(e.index("sub", self.extent(made, "channels"), column))
             apart = "" if turns else e.multiples(step)
@@ -409,11 +407,10 @@ class WinogradWriter(ConvolutionWriter):
                         with e.masked(mask):
                             e.store(value, result, e.plus(e.times(column, step), e.plus(e.times(k, TAPS), tap)), apart)
             if turns:
-                lanes = str(self.lanes)
                 with e.loop("0", step, self.lanes) as first:
                     several = self.move(strip, e.times(first, self.lanes))
                     into = self.move(result, e.plus(e.times(column, step), first))
-                    self.turn(turn, several, lanes, into, step, lanes, lanes)
+                    self.inputs.tile(self.kernel("turn"), several, self.lanes, into, step, self.lanes, self.lanes)
         sum_ = e.get(spoilt, "float32")
         with e.when_any(e.compare("uno", sum_, sum_)):
             read = self.read(0)

@@ -279,6 +279,8 @@ def is_lowered(name: str, attributes: Any, result: str, inputs: Sequence[str]) -
         return not inputs[0].startswith("float") or result in ("float32", "float64", "int32", "int64", "bool")
     if name == "power":
         return result.startswith("float")
+    if name == "polygamma":
+        return result.startswith("float") and attributes == 1
     if name == "power_constant" and not result.startswith("float"):
         return isinstance(exponent := attributes, int) and 0 <= exponent <= 8
     return inputs[0] != "bool" or name not in OF_NUMBERS

@@ -293,6 +293,17 @@ class Get(NamedTuple):
     lanes: int
 
 
+class Lane(NamedTuple):
+    """The lane of a variable of `held` lanes whose number is this, in all of `lanes` lanes."""
+
+    to: str
+    variable: str
+    number: str
+    dtype: str
+    held: int
+    lanes: int
+
+
 class Set(NamedTuple):
     """Give a variable a value."""
 

@@ -8,6 +8,7 @@ through the plan's table of pointers: many shapes share few kernels.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -54,7 +55,19 @@ def source(kernel: Kernel) -> Source:
 def written(kernel: Kernel) -> L.Function:
     """A kernel as loops."""
     e = Emitter(lanes_of(kernel.dtype, llvm.vector_bits()))
-    return e.function("tile", WRITERS[kernel.name](e, kernel), False)
+    WRITERS[kernel.name](e, kernel)
+    return e.function("tile", parameters(kernel.name), False)
+
+
+@functools.cache
+def parameters(name: str) -> L.Parameters:
+    """The parameters of a kernel."""
+    return tuple([(kind, name) for kind, _, name in [one.rpartition(" ") for one in PARAMETERS[name].split(", ")]])
+
+
+def call(e: Emitter, function: str, name: str, *values: str | int) -> None:
+    """Call a kernel, by what it is called and its pointer, with these in the order of its parameters."""
+    e.call(function, [(kind.split()[0], str(x)) for (kind, _), x in zip(parameters(name), values, strict=True)])
 
 
 # Helpers ----------------------------------------------------------------------------------------------------------------
@@ -82,10 +95,10 @@ class Pointer:
         return self.e.at(pointer, by, self.element)
 
 
-# Kernels: each writes its body and gives its arguments. Steps and strides are in elements. ------------------------------
+# Kernels: each writes its body. Steps and strides are in elements. ---------------------------------------------------------
 
 
-def _tile(e: Emitter, kernel: Kernel) -> L.Parameters:
+def _tile(e: Emitter, kernel: Kernel) -> None:
     """c = a b, or c + a b: rows of c by vectors. `columns` of the last vector count, if it is masked. What the
     next tile reads of A is fetched into the cache meanwhile, one line for each k, and so is what lies `near`, by steps."""
     dtype, rows, vectors = kernel.dtype, kernel.rows, kernel.vectors
@@ -152,12 +165,9 @@ def _tile(e: Emitter, kernel: Kernel) -> L.Parameters:
     for added in (True, False):
         with e.when(e.test("eq", again, int(added))):
             finish(added)
-    return (("ptr noalias", "%a"), ("i64", "%a_row"), ("i64", "%a_step"), ("ptr noalias", "%b"), ("i64", "%b_step"),
-            ("ptr noalias", "%c"), ("i64", "%c_row"), ("i64", "%k"), ("i64", "%columns"), ("i1", "%again"),
-            ("ptr", "%ahead"), ("ptr", "%near"), ("i64", "%near_step"))  # fmt: skip
 
 
-def _gather(e: Emitter, kernel: Kernel) -> L.Parameters:
+def _gather(e: Emitter, kernel: Kernel) -> None:
     """Of each of k rows of `source`, `strips` times `rows` neighbours. A strip has those of all k one after the other, each
     in `width` elements; the next strip lies `apart` from it."""
     dtype, rows = kernel.dtype, kernel.rows
@@ -181,11 +191,9 @@ def _gather(e: Emitter, kernel: Kernel) -> L.Parameters:
             target.advance("%apart")
         row.advance("%step")
         into.advance("%width")
-    return (("ptr noalias", "%source"), ("i64", "%step"), ("ptr noalias", "%target"), ("i64", "%width"), ("i64", "%apart"),
-            ("i64", "%k"), ("i64", "%strips"))  # fmt: skip
 
 
-def _turn(e: Emitter, kernel: Kernel) -> L.Parameters:
+def _turn(e: Emitter, kernel: Kernel) -> None:
     """A strip of one vector from a matrix that lies transposed: k elements of each of `columns` rows, `step` apart, every
     `width` elements. The target has room for k rounded up to a whole vector."""
     dtype = kernel.dtype
@@ -205,14 +213,12 @@ def _turn(e: Emitter, kernel: Kernel) -> L.Parameters:
         for value in e.transposed(values):
             e.store(value, target.get(), "0")
             target.advance("%width")
-    return (("ptr noalias", "%source"), ("i64", "%step"), ("ptr noalias", "%target"), ("i64", "%width"), ("i64", "%k"),
-            ("i64", "%columns"))  # fmt: skip
 
 
 TURNED = ("float32", "float64", "int32", "int64", "uint32", "uint64")  # dtypes whose blocks are turned in registers
 
 
-def _across(e: Emitter, kernel: Kernel) -> L.Parameters:
+def _across(e: Emitter, kernel: Kernel) -> None:
     """`rows` neighbours of each of `size` lines, `step` apart, as so many rows, `pitch` apart: in square blocks in registers, the
     last of which cover some of the ones before again; line by line where there are fewer."""
     dtype, lanes, element = kernel.dtype, e.lanes, ELEMENT[kernel.dtype]
@@ -237,14 +243,12 @@ def _across(e: Emitter, kernel: Kernel) -> L.Parameters:
         with rows as row, e.loop("0", "%size", 1) as at, e.masked(e.below(e.index("sub", "%rows", row))):
             value = e.load("%source", e.plus(row, e.times(at, "%step")), dtype, 1)
             e.store(value, "%target", e.plus(at, e.times(row, "%pitch")), apart)
-    return (("ptr noalias", "%source"), ("i64", "%step"), ("ptr noalias", "%target"), ("i64", "%pitch"), ("i64", "%rows"),
-            ("i64", "%size"))  # fmt: skip
 
 
 SUMS = 4  # of each product with a vector: additions that don't wait for each other
 
 
-def _dots(e: Emitter, kernel: Kernel) -> L.Parameters:
+def _dots(e: Emitter, kernel: Kernel) -> None:
     """The products of `count` rows of k elements, `step` apart, with a vector. One row after the other: memory gives most where
     it is read in order."""
     dtype, lanes = kernel.dtype, e.lanes
@@ -280,8 +284,6 @@ def _dots(e: Emitter, kernel: Kernel) -> L.Parameters:
         e.store_scalar(value, into.get(), "0")
         row.advance("%step")
         into.advance("1")
-    return (("ptr noalias", "%matrix"), ("i64", "%step"), ("ptr noalias", "%vector"), ("ptr noalias", "%result"),
-            ("i64", "%count"), ("i64", "%k"))  # fmt: skip
 
 
 # Kernels that go through lists in the unit's block: what a product's extents make of its tiles is data. ---------------------
@@ -322,19 +324,13 @@ class List(Number):
         return found
 
 
-BLOCK = (("ptr", "%table"), ("ptr", "%args"), ("i64", "%list"))
-
-
-SOME = (("i64", "%first"), ("i64", "%last"), ("i64", "%parts"))  # of what is packed, of each kind of it
-
-
 def _some(e: Emitter, count: str) -> tuple[str, str]:
     """Which of so many a call is to pack."""
     low, high = [e.index("udiv", e.times(count, part), "%parts") for part in ("%first", "%last")]
     return low, high
 
 
-def _tiles(e: Emitter, kernel: Kernel) -> L.Parameters:
+def _tiles(e: Emitter, kernel: Kernel) -> None:
     """All tiles of some rows. The list has what others will read or write next, of which each tile fetches a part: how many
     arrays, how many elements of one a tile fetches, how many for each k, and the arrays; these rows begin `c_first` elements
     behind their starts. Then come the number of kinds of panels, and for each kind: the first column, how many such panels, how
@@ -374,23 +370,17 @@ def _tiles(e: Emitter, kernel: Kernel) -> L.Parameters:
                         begin_at = e.plus(e.times(e.index("udiv", number, arrays), part), "%c_first")
                         near.set(further(array, begin_at))
 
-                    def call(a: str, b: str, k: str, again: str) -> None:
-                        e.call(function, (
-                            ("ptr", a), ("i64", a_row), ("i64", a_step), ("ptr", b), ("i64", b_step), ("ptr", into),
-                            ("i64", "%c_row"), ("i64", k), ("i64", "%columns"), ("i1", again), ("ptr", further(a, ahead)),
-                            ("ptr", near.get()), ("i64", near_step),
-                        ))  # fmt: skip
+                    def tile(a: str, b: str, k: str, again: str) -> None:
+                        call(e, function, "tile", a, a_row, a_step, b, b_step, into, "%c_row", k, "%columns", again,
+                             further(a, ahead), near.get(), near_step)  # fmt: skip
 
-                    call(a, b, e.index("umin", "%k", "%sums"), "%again")
+                    tile(a, b, e.index("umin", "%k", "%sums"), "%again")
                     with e.when(e.test("slt", "%sums", "%k")), e.loop("%sums", "%k", "%sums") as at:
                         left = e.index("umin", e.index("sub", "%k", at), "%sums")
-                        call(further(a, e.times(at, a_step)), further(b, e.times(at, b_step)), left, "true")
-    return (*BLOCK, ("ptr", "%a"), ("ptr", "%b"), ("ptr", "%c"), ("i64", "%b_by"), ("i64", "%c_row"), ("i64", "%k"),
-            ("i64", "%sums"), ("i64", "%columns"), ("i1", "%again"), ("i64", "%skipped"), ("i64", "%c_first"),
-            ("i1", "%fetches"))  # fmt: skip
+                        tile(further(a, e.times(at, a_step)), further(b, e.times(at, b_step)), left, "true")
 
 
-def _gathers(e: Emitter, kernel: Kernel) -> L.Parameters:
+def _gathers(e: Emitter, kernel: Kernel) -> None:
     """Strips of several widths. The list has the number of kinds, and for each: where its source and its target begin, how wide
     a strip is, how far the next one lies, how many there are, and the function that gathers them."""
     element = ELEMENT[kernel.dtype]
@@ -402,14 +392,10 @@ def _gathers(e: Emitter, kernel: Kernel) -> L.Parameters:
         source = e.at("%source", e.plus(begin, e.times(low, width)), element)
         target = e.at("%target", e.plus(place, e.times(low, apart)), element)
         with e.when(e.test("slt", low, high)):
-            e.call(function, (
-                ("ptr", source), ("i64", "%step"), ("ptr", target), ("i64", width), ("i64", apart), ("i64", "%k"),
-                ("i64", e.index("sub", high, low)),
-            ))  # fmt: skip
-    return (*BLOCK, ("ptr", "%source"), ("i64", "%step"), ("ptr", "%target"), ("i64", "%k"), *SOME)
+            call(e, function, "gather", source, "%step", target, width, apart, "%k", e.index("sub", high, low))
 
 
-def _turns(e: Emitter, kernel: Kernel) -> L.Parameters:
+def _turns(e: Emitter, kernel: Kernel) -> None:
     """The columns of a matrix that lies transposed, panel by panel. The list has the number of kinds of panels, and for each: the
     first column, how many such panels, how wide they are, of how many vectors, and how many columns of the last one count. Then
     comes the function that turns a vector's."""
@@ -427,15 +413,25 @@ def _turns(e: Emitter, kernel: Kernel) -> L.Parameters:
                 lanes = e.times(v, e.lanes)
                 source = e.at("%source", e.times(e.plus(first, lanes), "%step"), element)
                 columns = e.choose(e.test("eq", e.plus(v, 1), vectors), last, str(e.lanes))
-                e.call(function, (
-                    ("ptr", source), ("i64", "%step"), ("ptr", e.at(into, lanes, element)), ("i64", width), ("i64", "%k"),
-                    ("i64", columns),
-                ))  # fmt: skip
-    return (*BLOCK, ("ptr", "%source"), ("i64", "%step"), ("ptr", "%target"), ("i64", "%depth"), ("i64", "%k"),
-            *SOME)  # fmt: skip
+                call(e, function, "turn", source, "%step", e.at(into, lanes, element), width, "%k", columns)
 
 
-WRITERS: dict[str, Callable[[Emitter, Kernel], L.Parameters]] = {
+WRITERS: dict[str, Callable[[Emitter, Kernel], None]] = {
     "tile": _tile, "gather": _gather, "turn": _turn, "across": _across, "dots": _dots, "tiles": _tiles, "gathers": _gathers,
     "turns": _turns,
+}  # fmt: skip
+
+LISTED = "ptr %table, ptr %args, i64 %list"  # of those that go through a list
+SOME = "i64 %first, i64 %last, i64 %parts"  # of what is packed, of each kind of it
+PARAMETERS = {
+    "tile": "ptr noalias %a, i64 %a_row, i64 %a_step, ptr noalias %b, i64 %b_step, ptr noalias %c, i64 %c_row, i64 %k, "
+            "i64 %columns, i1 %again, ptr %ahead, ptr %near, i64 %near_step",
+    "gather": "ptr noalias %source, i64 %step, ptr noalias %target, i64 %width, i64 %apart, i64 %k, i64 %strips",
+    "turn": "ptr noalias %source, i64 %step, ptr noalias %target, i64 %width, i64 %k, i64 %columns",
+    "across": "ptr noalias %source, i64 %step, ptr noalias %target, i64 %pitch, i64 %rows, i64 %size",
+    "dots": "ptr noalias %matrix, i64 %step, ptr noalias %vector, ptr noalias %result, i64 %count, i64 %k",
+    "tiles": f"{LISTED}, ptr %a, ptr %b, ptr %c, i64 %b_by, i64 %c_row, i64 %k, i64 %sums, i64 %columns, i1 %again, "
+             "i64 %skipped, i64 %c_first, i1 %fetches",
+    "gathers": f"{LISTED}, ptr %source, i64 %step, ptr %target, i64 %k, {SOME}",
+    "turns": f"{LISTED}, ptr %source, i64 %step, ptr %target, i64 %depth, i64 %k, {SOME}",
 }  # fmt: skip

@@ -35,7 +35,7 @@ class NestValues(NestPlan):
         self.rows: list[tuple[int, str, dict[Any, Value], dict[int, Divisor]]] = []
         self.values: dict[Any, Value] = {}
         self.pitches: dict[View, str] = {}  # of what was turned
-        self.turned_row = ""  # which of those that were turned together
+        self.turned_row = ("", "")  # which of those that were turned together, counted from both ends
         self.amid = False  # whether the vectors that are written touch no bound
         self.streaming: list[int] = []  # what goes past the caches where the code is
         self.plainly: set[int] = set()  # the products by numbers that are known to be ordinary where the code is
@@ -230,7 +230,8 @@ class NestValues(NestPlan):
         found = self.row_values.get(view) or self.values.get(view)
         if found is None and view in self.turned:
             i = self.indices.get(self.inner[-1].axis, "0")
-            at = self.e.plus(self.e.times(self.turned_row, self.pitches[view]), i)
+            row = self.turned_row[view.strides[self.outer[-1].axis] < 0]
+            at = self.e.plus(self.e.times(row, self.pitches[view]), i)
             found = self.values[view] = self.e.load(self.pointer(("scratch", view)), at, dtype, 1)
         elif found is None:
             stride = self.stride(view.strides, self.inner[-1].axis)

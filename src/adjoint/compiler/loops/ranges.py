@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import Emitter
-from adjoint.compiler.tables import PARAMETERS, Arguments, Function, Inputs, Items, Key, Start
+from adjoint.compiler.loops.matmul_tiles import Kernel
+from adjoint.compiler.tables import PARAMETERS, Arguments, Items, Writer
 from adjoint.compiler.targets.llvm import memory
 from adjoint.plan.plan import Step
 
@@ -21,7 +19,7 @@ def passed(first: str, last: str) -> tuple[tuple[str, str], ...]:
     return (("ptr", "%table"), ("i64", first), ("i64", last), ("ptr", "%own"), ("ptr", "%args"))
 
 
-class RangeWriter(ABC):
+class RangeWriter(Writer, ABC):
     """Writes what a step computes as a function of a range of its `rows`, of which each has so many elements. A nest around may
     keep a `tile` of the result in the thread's own memory."""
 
@@ -29,13 +27,13 @@ class RangeWriter(ABC):
     row_elements: int
 
     def __init__(self, step: Step, tile: int | None, name: str, arguments: Arguments) -> None:
-        self.step, self.tile_at, self.name, self.arguments = step, tile, name, arguments
+        super().__init__(arguments)
+        self.step, self.tile_at, self.name = step, tile, name
         self.dtype = step.type.dtype.name
         self.start: list[L.Function] = []  # before all, in so many chunks, which take about so many nanoseconds
         self.start_chunks, self.start_time = 1, 0.0
         self.packs_for_all: str | None = None  # what `start` packs, where other units may read it, too
         self.finish: list[L.Function] = []
-        self.begin(1)
 
     @property
     @abstractmethod
@@ -50,28 +48,11 @@ class RangeWriter(ABC):
     def number(self, value: int, *role: Any) -> str:
         """A number that follows from extents, by what it is."""
 
-    def begin(self, lanes: int) -> None:
-        """Begin a function."""
-        self.e = Emitter(lanes)
-        self.inputs = Inputs(self.e, self.arguments)
-
-    @contextmanager
-    def another(self, lanes: int = 1) -> Iterator[Emitter]:
-        """Write another function meanwhile."""
-        before = self.e, self.inputs
-        self.begin(lanes)
-        yield self.e
-        self.e, self.inputs = before
-
     def function(self, part: str = "") -> L.Function:
         """The function that was written: of a range, or what runs once, by its name."""
         if part:
             return self.inputs.function(f"{self.name}.{part}", PARAMETERS)
         return self.inputs.function(self.name, RANGE, True)
-
-    def pointer(self, key: Key | int) -> str:
-        """The pointer to a place or, with a key, to what it stands for."""
-        return self.inputs.pointer(Start(key, 0) if type(key) is int else key)  # type: ignore[arg-type]
 
     def move(self, pointer: str, offset: str, element: str = "") -> str:
         """The pointer so many elements further."""
@@ -81,12 +62,11 @@ class RangeWriter(ABC):
         """A pointer into the thread's own memory."""
         return self.e.at(self.e.entry("%own", 0), self.number(offset, *role), "i8")
 
-    def go_through(self, function: Function, items: Items, inputs: Sequence[tuple[str, str]]) -> None:
-        """Call a function that goes through a list."""
-        e, pointer = self.e, self.pointer(function)
+    def go_through(self, kernel: Kernel, items: Items, *values: str | int) -> None:
+        """Call a kernel that goes through a list."""
         with self.inputs.at_the_beginning():
-            start = self.arguments.add_list(e, items)
-        e.call(pointer, (("ptr", "%table"), ("ptr", "%args"), ("i64", start), *inputs))
+            start = self.arguments.add_list(self.e, items)
+        self.inputs.tile(kernel, "%table", "%args", start, *values)
 
     def result(self) -> str:
         """Where the result's first element is, or would be if a tile began with it: the tile holds the rows from %lo on."""

@@ -34,6 +34,11 @@ DIGAMMA_STIRLING = (
     0.08333333333333333, -0.008333333333333333, 0.003968253968253968, -0.004166666666666667, 0.007575757575757576,
     -0.021092796092796094, 0.08333333333333333, -0.4432598039215686, 3.0539543302701198,
 )  # fmt: skip
+# B(2k), k = 1, 2, ...
+BERNOULLI = (
+    0.16666666666666666, -0.03333333333333333, 0.023809523809523808, -0.03333333333333333, 0.07575757575757576,
+    -0.2531135531135531, 1.1666666666666667, -7.092156862745098, 54.971177944862156,
+)  # fmt: skip
 # The zero of digamma as a sum of two floats, and digamma(zero + h) / h
 ZERO = (1.4616321449683622, 9.549995429965697e-17)
 DIGAMMA = (
@@ -164,6 +169,32 @@ def digamma(e: Emitter, x: Value) -> Value:
     return e.select(low, reflected, e.select(e.compare("eq", x, math.inf), math.inf, result))
 
 
+@_wide
+def trigamma(e: Emitter, x: Value) -> Value:
+    """The derivative of digamma: the terms 1 / (x + i)² before x + 9, and Euler's and Maclaurin's sum of the others; negative x
+    by reflection."""
+    low = e.compare("le", x, 0.0)
+    y = e.select(low, e.subtract(1.0, x), x)
+    small = e.compare("lt", y, 9.0)
+    near = e.select(small, y, 1.0)
+    terms = e.constant(0.0, x.dtype)
+    for i in (7, 5, 3, 1):  # two terms as one quotient, the smallest first
+        a, b = e.add(near, float(i)), e.add(near, float(i + 1))
+        product = e.multiply(a, b)
+        terms = e.add(terms, e.divide(e.fma(a, a, e.multiply(b, b)), e.multiply(product, product)))
+    terms = e.add(terms, e.divide(1.0, e.multiply(near, near)))
+    inverse = e.divide(1.0, e.select(small, e.add(near, 9.0), y))
+    square = e.multiply(inverse, inverse)
+    rest = e.fma(square, e.fma(inverse, _ascending(e, square, BERNOULLI), 0.5), inverse)
+    result = e.select(small, e.add(terms, rest), rest)
+    # trigamma(x) = (π / sin(πx))² - trigamma(1 - x); the angle is exact but for one rounding
+    turn = e.subtract(x, e.intrinsic("rint", x))
+    turn = e.select(e.compare("lt", e.absolute(turn), 0.5), turn, 0.5)  # of NaN too
+    quotient = e.divide(math.pi, vector_math.sin(e, e.multiply(turn, math.pi)))
+    reflected = e.subtract(e.multiply(quotient, quotient), result)
+    return e.select(low, e.select(e.compare("eq", x, -math.inf), math.inf, reflected), result)
+
+
 def _bessel(near: tuple[float, ...], far: tuple[float, ...], odd: bool) -> Function:
     """The kind of exp(-|x|) times a modified Bessel function of the first kind."""
 
@@ -276,6 +307,7 @@ FUNCTIONS: dict[str, Function] = {
     "erfcinv": erfcinv,
     "gammaln": gammaln,
     "digamma": digamma,
+    "polygamma": trigamma,  # of order 1: see `formulas.is_lowered`
     "sinc": sinc,
     "i0e": _bessel(I0_NEAR, I0_FAR, False),
     "i1e": _bessel(I1_NEAR, I1_FAR, True),

@@ -164,10 +164,13 @@ class Writing:
         right = b.text if not b.sign or _binds(b.sign, sign) else f"({b.text})"
         return Text(f"{left} {sign} {right}", sign, reads)
 
+    def said(self, pattern: str, *names: str, sign: str = "") -> Text:
+        """What stands for some names, in a pattern."""
+        given = [self.of(x) for x in names]
+        return Text(pattern.format(*[x.text for x in given]), sign, frozenset().union(*[x.reads for x in given]))
+
     def called(self, name: str, *inputs: str) -> Text:
-        given = [self.of(x) for x in inputs]
-        reads = frozenset().union(*[x.reads for x in given])
-        return Text(f"{name}({', '.join([x.text for x in given])})", "", reads)
+        return self.said(f"{name}({', '.join(['{}'] * len(inputs))})", *inputs)
 
     # Addresses
 
@@ -175,6 +178,16 @@ class Writing:
         self.left[pointer] -= 1
         found = self.places.get(pointer)
         return found if found is not None else Place(self.name(pointer), ZERO)
+
+    def where(self, pointer: str) -> str:
+        """The element that a pointer leads to."""
+        array, start, _ = self.place(pointer)
+        return f"{array}[{start.text}]"
+
+    def led_to(self, pointer: str) -> str:
+        """A pointer."""
+        array, start, _ = self.place(pointer)
+        return array if start.text == "0" else f"{array} + {start.text}"
 
     def moved(self, variable: str) -> None:
         """Write the pointers that a variable has led to, and that are still to be used, before it changes."""
@@ -192,6 +205,10 @@ class Writing:
             apart = f" by {self.of(stride).text if isinstance(stride, str) else stride}"
         under = "" if mask is None else f" if {self.of(mask).text}"
         return Text(f"{array}[{at.text}{span}{apart}{under}]", "", at.reads | reads | {MEMORY})
+
+    def lane(self, s: L.Lane) -> Text:
+        number = self.of(s.number)
+        return Text(f"{self.name(s.variable)}[{number.text}]", "", number.reads | {s.variable})
 
 
 def _binds(inner: str, outer: str) -> bool:
@@ -262,26 +279,6 @@ def _test(w: Writing, s: L.Test) -> None:
     w.let(s.to, Text(text, "test"), True)
 
 
-def _both(w: Writing, s: L.Both) -> None:
-    a, b = w.of(s.a), w.of(s.b)
-    w.let(s.to, Text(f"{a.text} and {b.text}", "test"))
-
-
-def _aligned(w: Writing, s: L.Aligned) -> None:
-    array, start, _ = w.place(s.pointer)
-    w.let(s.to, Text(f"{array}[{start.text}] begins a line of the caches", "test"))
-
-
-def _apart(w: Writing, s: L.Apart) -> None:
-    (a, at, _), (b, after, _) = w.place(s.a), w.place(s.b)
-    w.let(s.to, Text(f"{a}[{at.text}] and {b}[{after.text}] lie apart", "test"))
-
-
-def _choose(w: Writing, s: L.Choose) -> None:
-    c, a, b = w.of(s.condition), w.of(s.a), w.of(s.b)
-    w.let(s.to, Text(f"({a.text} if {c.text} else {b.text})", "", c.reads | a.reads | b.reads))
-
-
 def _argument(w: Writing, s: L.Argument) -> None:
     if isinstance(s.position, str):
         w.let(s.to, Text(f"list[{w.of(s.position).text}]"))
@@ -318,57 +315,36 @@ def _at(w: Writing, s: L.At) -> None:
     w.places[s.to] = Place(array, w.combined("+", start, w.of(s.offset)), reads)
 
 
-def _note_number(w: Writing, s: L.Number) -> None:
-    array, start, _ = w.place(s.pointer)
-    w.let(s.to, Text(f"{array}[{start.text}]", "", frozenset([MEMORY])))
-
-
 def _note(w: Writing, s: L.Note) -> None:
-    array, start, _ = w.place(s.pointer)
-    value = w.of(s.value)
+    where, value = w.where(s.pointer), w.of(s.value)
     w.settle(MEMORY)
-    w.out(f"{array}[{start.text}] = {value.text}")
+    w.out(f"{where} = {value.text}")
 
 
 def _op(w: Writing, s: L.Op) -> None:
     op = s.op
     if op == "select":
-        c, a, b = [w.of(x) for x in s.inputs]
-        w.let(s.to, Text(f"({a.text} if {c.text} else {b.text})", "", c.reads | a.reads | b.reads))
+        w.let(s.to, w.said("({1} if {0} else {2})", *s.inputs))
     elif op == "fneg":
         a = w.of(s.inputs[0])
         w.let(s.to, Text(f"-{a.text}" if not a.sign else f"-({a.text})", "", a.reads))
     elif op.startswith("llvm."):
         w.let(s.to, w.called(op[5:], *s.inputs))
     elif op[:5] in ("fcmp ", "icmp "):
-        relation = op[5:]
-        a, b = w.of(s.inputs[0]), w.of(s.inputs[1])
+        relation, (x, y) = op[5:], s.inputs
         if relation == "uno":
-            text = f"isnan({a.text})" if a.text == b.text else f"isnan({a.text}, {b.text})"
+            w.let(s.to, w.said("isnan({})", x) if w.of(x).text == w.of(y).text else w.said("isnan({}, {})", x, y))
         else:
-            text = f"({a.text} {_relation(relation)} {b.text})"
-        w.let(s.to, Text(text, "", a.reads | b.reads))
+            w.let(s.to, w.said(f"({{}} {_relation(relation)} {{}})", x, y))
     else:
         w.let(s.to, w.combined(SIGNS[op], w.of(s.inputs[0]), w.of(s.inputs[1])))
 
 
 def _shuffle(w: Writing, s: L.Shuffle) -> None:
-    if s.b == "poison":
-        by = s.order[0]
-        turned = all(k == (n + by) % s.lanes for n, k in enumerate(s.order))
-        found = w.called("rotate", s.a)
-        w.let(s.to, Text(f"{found.text[:-1]}, {by if turned else s.order})", "", found.reads))
-        return
-    found = w.called("shuffle", s.a, s.b)
-    w.let(s.to, Text(f"{found.text[:-1]}, {s.order})", "", found.reads))
-
-
-def _below(w: Writing, s: L.Below) -> None:
-    w.values[s.to] = Text(f"first {w.of(s.limit).text} lanes")
-
-
-def _multiples(w: Writing, s: L.Multiples) -> None:
-    w.values[s.to] = w.of(s.number)
+    by, whole = s.order[0], s.b == "poison"
+    turned = whole and all(k == (n + by) % s.lanes for n, k in enumerate(s.order))
+    order = by if turned else s.order
+    w.let(s.to, w.said(f"rotate({{}}, {order})", s.a) if whole else w.said(f"shuffle({{}}, {{}}, {order})", s.a, s.b))
 
 
 def _store(w: Writing, s: L.Store) -> None:
@@ -383,11 +359,6 @@ def _store_first(w: Writing, s: L.StoreFirst) -> None:
     w.out(f"{where.text} = {value.text}" if isinstance(s.value, L.Constant) else f"{where.text} = first({value.text})")
 
 
-def _prefetch(w: Writing, s: L.Prefetch) -> None:
-    array, start, _ = w.place(s.pointer)
-    w.out(f"prefetch {array}[{start.text}]")
-
-
 def _variable(w: Writing, s: L.Variable) -> None:
     w.made[s.to] = f"p{s.to[2:]}" if s.dtype == "ptr" else f"s{s.to[2:]}"
 
@@ -400,16 +371,11 @@ def _get(w: Writing, s: L.Get) -> None:
 
 
 def _set(w: Writing, s: L.Set) -> None:
-    if s.dtype == "ptr":
-        array, start, _ = w.place(s.value)
-        value = Text(array if start.text == "0" else f"{array} + {start.text}")
-    else:
-        value = w.of(s.value)
+    value = w.led_to(s.value) if s.dtype == "ptr" else w.of(s.value).text
     w.settle(s.variable)
     if s.dtype == "ptr":
         w.moved(s.variable)
-    variable = w.name(s.variable)
-    w.out(f"{variable} = {value.text}")
+    w.out(f"{w.name(s.variable)} = {value}")
 
 
 def _nested(w: Writing, head: str, body: Iterable[Any]) -> None:
@@ -420,12 +386,16 @@ def _nested(w: Writing, head: str, body: Iterable[Any]) -> None:
     w.depth -= 1
 
 
-def _for(w: Writing, s: L.For) -> None:
-    w.made[s.to] = COUNTERS[min(w.loops, len(COUNTERS) - 1)]
-    start, stop, step = [w.of(x).text for x in (s.start, s.stop, s.step)]
+def _repeated(w: Writing, counter: str, bounds: str, body: Iterable[Any]) -> None:
+    w.made[counter] = COUNTERS[min(w.loops, len(COUNTERS) - 1)]
     w.loops += 1
-    _nested(w, f"for {w.name(s.to)} from {start} to {stop}{f' by {step}' if step != '1' else ''}:", s.body)
+    _nested(w, f"for {w.name(counter)} from {bounds}:", body)
     w.loops -= 1
+
+
+def _for(w: Writing, s: L.For) -> None:
+    start, stop, step = [w.of(x).text for x in (s.start, s.stop, s.step)]
+    _repeated(w, s.to, f"{start} to {stop}{f' by {step}' if step != '1' else ''}", s.body)
 
 
 def _when(w: Writing, s: L.When) -> None:
@@ -438,10 +408,7 @@ def _when(w: Writing, s: L.When) -> None:
 
 
 def _repeat(w: Writing, s: L.Repeat) -> None:
-    w.made[s.to] = COUNTERS[min(w.loops, len(COUNTERS) - 1)]
-    w.loops += 1
-    _nested(w, f"for {w.name(s.to)} from 0 to {w.of(s.limit).text}, maybe never:", s.body)
-    w.loops -= 1
+    _repeated(w, s.to, f"0 to {w.of(s.limit).text}, maybe never", s.body)
 
 
 def _leave(w: Writing, s: L.Leave) -> None:
@@ -456,8 +423,7 @@ def _call(w: Writing, s: L.Call) -> None:
     for type_, x in s.inputs:
         if type_.startswith("ptr"):
             if x not in HIDDEN:
-                array, start, _ = w.place(x)
-                given.append(array if start.text == "0" else f"{array} + {start.text}")
+                given.append(w.led_to(x))
         else:
             given.append(w.of(x).text)
     w.settle(MEMORY)
@@ -466,11 +432,17 @@ def _call(w: Writing, s: L.Call) -> None:
 
 
 WRITE: Mapping[type, Callable[[Writing, Any], None]] = {
-    L.Index: _index, L.Test: _test, L.Both: _both, L.Choose: _choose, L.Argument: _argument, L.Array: _array,
-    L.Entry: _entry, L.At: _at, L.Number: _note_number, L.Note: _note, L.Op: _op, L.Shuffle: _shuffle, L.Below: _below,
-    L.Multiples: _multiples, L.Store: _store, L.StoreFirst: _store_first, L.Prefetch: _prefetch, L.Variable: _variable,
-    L.Get: _get, L.Set: _set, L.For: _for, L.When: _when, L.Call: _call, L.Aligned: _aligned, L.Apart: _apart,
-    L.Repeat: _repeat, L.Leave: _leave,
+    L.Index: _index, L.Test: _test, L.Argument: _argument, L.Array: _array, L.Entry: _entry, L.At: _at, L.Note: _note, L.Op: _op,
+    L.Shuffle: _shuffle, L.Store: _store, L.StoreFirst: _store_first, L.Variable: _variable, L.Get: _get, L.Set: _set,
+    L.For: _for, L.When: _when, L.Call: _call, L.Repeat: _repeat, L.Leave: _leave,
+    L.Both: lambda w, s: w.let(s.to, w.said("{} and {}", s.a, s.b, sign="test")),
+    L.Aligned: lambda w, s: w.let(s.to, Text(f"{w.where(s.pointer)} begins a line of the caches", "test")),
+    L.Apart: lambda w, s: w.let(s.to, Text(f"{w.where(s.a)} and {w.where(s.b)} lie apart", "test")),
+    L.Choose: lambda w, s: w.let(s.to, w.said("({1} if {0} else {2})", s.condition, s.a, s.b)),
+    L.Number: lambda w, s: w.let(s.to, Text(w.where(s.pointer), "", frozenset([MEMORY]))),
+    L.Below: lambda w, s: w.values.update({s.to: w.said("first {} lanes", s.limit)}),
+    L.Multiples: lambda w, s: w.values.update({s.to: w.of(s.number)}),
+    L.Prefetch: lambda w, s: w.out(f"prefetch {w.where(s.pointer)}"),
     L.Cast: lambda w, s: w.let(s.to, w.called("bits" if s.op == "bitcast" else s.dtype, s.a)),
     L.Spread: lambda w, s: w.let(s.to, w.of(s.scalar)),
     L.First: lambda w, s: w.let(s.to, w.called("first", s.a)),
@@ -478,5 +450,6 @@ WRITE: Mapping[type, Callable[[Writing, Any], None]] = {
     L.Library: lambda w, s: w.let(s.to, w.called(s.name, *s.inputs)),
     L.Load: lambda w, s: w.let(s.to, w.element(s.pointer, s.offset, s.lanes, s.stride, s.mask)),
     L.Single: lambda w, s: w.let(s.to, w.element(s.pointer, s.offset)),
+    L.Lane: lambda w, s: w.let(s.to, w.lane(s)),
     L.Fence: lambda w, s: w.out("fence"),
 }  # fmt: skip

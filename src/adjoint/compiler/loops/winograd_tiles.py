@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import NamedTuple
 
-from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import Emitter, Value
 from adjoint.compiler.loops.matmul_tiles import Kernel
@@ -25,10 +25,7 @@ FIELDS = ("channels", "rows", "columns", "room", "line", "image", "apart")
 # what is read; the first tap and the step to the next. By the definition a tap of a row reads the row that is `up` times that
 # row, less the padding and more the tap, divided by `down`, if there is such a row.
 OTHERS = ("tiles", "across", "above", "left of", "own", "other", "first tap", "next tap", "up", "down")
-BLOCK = (
-    *matmul_tiles.BLOCK, ("ptr", "%source"), ("ptr", "%target"), ("ptr", "%images"), ("ptr", "%weights"),
-    ("i64", "%begin"), ("i64", "%count"),
-)  # fmt: skip
+BLOCK = f"{matmul_tiles.LISTED}, ptr %source, ptr %target, ptr %images, ptr %weights, i64 %begin, i64 %count"
 
 
 # Transforms of a row or column of four, two or three -------------------------------------------------------------------
@@ -331,7 +328,7 @@ class Block:
         self.each_tile(one)
         total = e.get(spoilt, "float32")
         with e.when_any(e.compare("uno", total, total)):
-            e.call(definition, BLOCK)
+            e.call(definition, matmul_tiles.parameters(kernel_name("results", "")))
             if begin is not None:  # it has put them to the first places
                 self.each_tile(lambda tile: one(tile, True))
 
@@ -461,38 +458,25 @@ class Block:
             self.vectors("source", vector)
 
 
-def _block(form: Form, write: Callable[[Block], None]) -> Callable[[Emitter, Kernel], L.Parameters]:
-    def writer(e: Emitter, kernel: Kernel) -> L.Parameters:
-        write(Block(e, kernel, form))
-        return BLOCK
-
-    return writer
+def _block(write: Callable[[Block], None], form: Form, e: Emitter, kernel: Kernel) -> None:
+    write(Block(e, kernel, form))
 
 
-def _definition(form: Form) -> Callable[[Emitter, Kernel], L.Parameters]:
-    def writer(e: Emitter, kernel: Kernel) -> L.Parameters:
-        Block(e, kernel, form).definition(kernel.together == "places")
-        return BLOCK
-
-    return writer
+def _definition(form: Form, e: Emitter, kernel: Kernel) -> None:
+    Block(e, kernel, form).definition(kernel.together == "places")
 
 
-def _taps(form: Form) -> Callable[[Emitter, Kernel], L.Parameters]:
+def _taps(form: Form, e: Emitter, kernel: Kernel) -> None:
     """G g Gᵀ of a strip of k times 9 vectors of taps, to rows `width` apart of each of the matrices; turned, the last tap is the
     first."""
-
-    def writer(e: Emitter, kernel: Kernel) -> L.Parameters:
-        with e.loop("0", "%k", 1) as k:
-            at = e.times(k, TAPS * e.lanes)
-            taps = [e.load("%strip", e.plus(at, tap * e.lanes), "float32", 1) for tap in range(TAPS)]
-            if kernel.together == "turned":
-                taps.reverse()
-            spots = places(e, "%target", e.times(k, "%width"), "%apart")
-            for value, (pointer, offset) in zip(both_ways(e, taps, form.of_taps), spots, strict=True):
-                e.store(value, pointer, offset)
-        return (("ptr", "%strip"), ("ptr", "%target"), ("i64", "%k"), ("i64", "%width"), ("i64", "%apart"))
-
-    return writer
+    with e.loop("0", "%k", 1) as k:
+        at = e.times(k, TAPS * e.lanes)
+        taps = [e.load("%strip", e.plus(at, tap * e.lanes), "float32", 1) for tap in range(TAPS)]
+        if kernel.together == "turned":
+            taps.reverse()
+        spots = places(e, "%target", e.times(k, "%width"), "%apart")
+        for value, (pointer, offset) in zip(both_ways(e, taps, form.of_taps), spots, strict=True):
+            e.store(value, pointer, offset)
 
 
 def kernel_name(name: str, form: str) -> str:
@@ -500,10 +484,15 @@ def kernel_name(name: str, form: str) -> str:
     return f"winograd_{name}_{form}" if form else f"winograd_{name}"
 
 
-for _name, _form in FORMS.items():
-    for _part, _writer in {
-        "pixels": _block(_form, Block.pixels), "results": _block(_form, Block.results),
-        "cotangents": _block(_form, Block.cotangents), "weights_definition": _block(_form, Block.weights_definition),
-        "definition": _definition(_form), "taps": _taps(_form),
-    }.items():  # fmt: skip
-        matmul_tiles.WRITERS[kernel_name(_part, _name)] = _writer
+_WRITERS: dict[str, Callable[[Form, Emitter, Kernel], None]] = {
+    "definition": _definition, "taps": _taps, "pixels": partial(_block, Block.pixels), "results": partial(_block, Block.results),
+    "cotangents": partial(_block, Block.cotangents), "weights_definition": partial(_block, Block.weights_definition),
+}  # fmt: skip
+
+for _form in FORMS:
+    for _part, _writer in _WRITERS.items():
+        _name = kernel_name(_part, _form)
+        matmul_tiles.WRITERS[_name] = partial(_writer, FORMS[_form])
+        matmul_tiles.PARAMETERS[_name] = (
+            "ptr %strip, ptr %target, i64 %k, i64 %width, i64 %apart" if _part == "taps" else BLOCK
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from adjoint.compiler.extents import followed, smaller
 
 MOST_MORE = 8  # chunks that are tried, beyond the fewest
-CLOSE = 1.03  # of the least cost: longer chunks are better than that
+CLOSE = 1.01  # of the least cost: longer chunks are better than that
 
 
 def even(count: int) -> int:

@@ -14,6 +14,8 @@ from adjoint.compiler.targets.target import Sizes, tuning
 from adjoint.runtime import libraries, llvm, onednn
 from adjoint.shapes import size_of
 
+LINE = 64  # bytes
+
 
 def library_for(product: Product, alone: bool = False) -> str:
     """oneDNN, OpenBLAS, or empty for kernels of our own. `alone`: it is a unit of its own."""
@@ -82,5 +84,7 @@ def choose(product: Product, row_tile: int | None = None, alone: bool = False) -
         by_vector = n > 1 and m == 1  # which waits for memory
         ranges = even(larger(smaller(work // (tuning().vector_range if by_vector else sizes(library).work), most), 1))
         each = -(-n // ranges)
-        rows = -(-each // 32) * 32 if library else rows_of_chunk(n, each, tile_height())
+        # rows of A that lie across its lines: two threads don't fetch the same ones
+        height = LINE // ITEMSIZE[product.step.type.dtype.name] if product.a.strides[-2] == 1 else tile_height()
+        rows = -(-each // 32) * 32 if library else rows_of_chunk(n, each, height)
     return Choice(library, smaller(rows, n))

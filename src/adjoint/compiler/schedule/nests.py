@@ -244,10 +244,10 @@ class NestPlan:
             return []
         slots = [i for step in nest.steps for i in step.inputs if not self.inside(i)]
         views = {i: self.spread(self.outside(i)) for i in dict.fromkeys(slots) if self.excerpt.dtypes[i] in TURNED}
-        views = {i: view for i, view in views.items() if view.strides[last.axis] > 1}
+        views = {i: view for i, view in views.items() if abs(view.strides[last.axis]) > 1}
         sums = any(level == "total" for level in nest.level.values())
         for d in self.outer[-1:] if sums else self.outer:
-            found = list(dict.fromkeys([view for view in views.values() if view.strides[d.axis] == 1]))
+            found = list(dict.fromkeys([view for view in views.values() if abs(view.strides[d.axis]) == 1]))
             sizes = [BYTES[self.excerpt.dtypes[i]] for i, view in views.items() if view in found]
             if found and last.size >= table.least_turned and d.size >= table.turned_bytes // min(sizes):
                 self.outer = [*[other for other in self.outer if other != d], d]

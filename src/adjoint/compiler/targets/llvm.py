@@ -427,32 +427,8 @@ RENDER: dict[type, Any] = {
     L.First: lambda r, s: r.out(f"{s.to} = extractelement {vector(s.dtype, s.lanes)} {s.a}, i64 0"),
     L.Variable: lambda r, s: r.allocations.append(f"  {s.to} = alloca {vector(s.dtype, s.lanes)}, align 64"),
     L.Get: lambda r, s: r.out(f"{s.to} = load {vector(s.dtype, s.lanes)}, ptr {s.variable}"),
+    L.Lane: lambda r, s: _single(r, L.Single(s.to, s.variable, s.number, s.dtype, s.lanes)),
     L.Set: lambda r, s: r.out(f"store {vector(s.dtype, s.lanes)} {s.value}, ptr {s.variable}"),
     L.For: lambda r, s: _loop(r, s.to, s.start, s.stop, s.step, lambda i: r.statements(s.body)),
     L.Apart: lambda r, s: r.out(f"{s.to} = icmp ne ptr {s.a}, {s.b}"),
 }  # fmt: skip
-
-
-def row_loop(name: str, row: str, fixed: str = "", also: str = "") -> str:
-    """A function that goes through rows of a table, %first up to %last. A row is a function and its arguments, 8 bytes each, as
-    `row` names them to LLVM ("ptr %out, i64 %n"). What all functions get are arguments of the loop: `fixed` stand before a row's,
-    those that are `also` passed behind them."""
-    own, given = ", ".join(["ptr %first, ptr %last", *filter(None, (fixed, also))]), row.split(", ")
-    reads = [
-        f"  {name}.at = getelementptr ptr, ptr %at, i64 {k}\n  {name} = load {kind}, ptr {name}.at\n"
-        for k, (kind, name) in enumerate([one.split() for one in given], 1)
-    ]
-    return f"""define void @${name}({own}) #0 {{
-entry:
-  br label %next
-next:
-  %at = phi ptr [%first, %entry], [%after, %next]
-  %function = load ptr, ptr %at
-{"".join(reads)}  call void %function({", ".join(filter(None, (fixed, row, also)))})
-  %after = getelementptr ptr, ptr %at, i64 {len(given) + 1}
-  %more = icmp ne ptr %after, %last
-  br i1 %more, label %next, label %done
-done:
-  ret void
-}}
-"""

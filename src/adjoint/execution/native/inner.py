@@ -85,7 +85,7 @@ class LoopFrame:
 
 
 def _described(runs: Sequence[Any], tables: Sequence[Array], length: int, failure: int, status: int) -> Array:
-    """What a loop says of itself (see `LOOP`)."""
+    """What a loop says of itself (`struct loop` of `stepping.c`)."""
     places = [x for table in tables for x in (address(table), address(table) + table.nbytes)]
     found, _ = driver()
     return np.array([found.addresses["scan"], *runs, *places[:4], length, failure, status, *places[4:]], np.int64)

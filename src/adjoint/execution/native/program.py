@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import ctypes
+from array import array
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
@@ -395,12 +396,11 @@ class Native:
         except IndexError:
             frame = Frame(self, threads)
         objects, env = frame.objects, frame.env
-        for k in self.leaf_places:
-            x = leaves[k]
-            flags = x.flags
-            if not flags.c_contiguous or not flags.aligned:
-                x = x.copy()
-            env[k] = x
+        places = self.leaf_places
+        given = [leaves[k] for k in places]
+        arrays = [x if x.flags.num & calls.IN_ORDER == calls.IN_ORDER else x.copy() for x in given]
+        env.update(zip(places, arrays, strict=True))
+        for k, x in zip(places, arrays, strict=True):
             objects[k] = named(x)
         if numbers != frame.numbers or 0 in numbers or self.signed_zeros:  # others need no writing; 0 equals -0
             for block, members in frame.number_blocks:
@@ -434,20 +434,20 @@ class Native:
 
     def make_results(self, frame: Frame, leaves: list[Any], donated: Collection[int]) -> None:
         """Arrays for the results: new ones, or leaves that are donated."""
-        objects, env = frame.objects, frame.env
-        free, empty = set(donated), np.empty
-        for k, (root, shape, dtype, nbytes, places) in enumerate(self.fresh_makers, len(self.plan.leaf_types)):
-            x = None
-            if free:
+        env, empty, makers = frame.env, np.empty, self.fresh_makers
+        if donated:
+            free, lent = set(donated), set[int]()
+            for root, _, _, _, places in makers:
                 for leaf in places:
                     if leaf in free and env[leaf] is leaves[leaf] and is_lendable(leaves[leaf]):
                         free.remove(leaf)
-                        x = leaves[leaf]
+                        lent.add(root)
+                        env[root] = leaves[leaf]
                         break
-            if x is None:
-                x = empty(shape, dtype) if nbytes < LEASED_FROM else new_array(shape, dtype, nbytes)
-            env[root] = x
-            objects[k] = named(x)
+            makers = [maker for maker in makers if maker[0] not in lent]
+        for root, shape, dtype, nbytes, _ in makers:
+            env[root] = empty(shape, dtype) if nbytes < LEASED_FROM else new_array(shape, dtype, nbytes)
+        frame.objects[len(self.plan.leaf_types) :] = array("Q", [named(env[root]) for root in self.fresh])
 
     def fail(self, frame: Frame) -> None:
         """Raise what a segment has noted."""

@@ -2,8 +2,8 @@
 
 Before each step a row for every array of the caller's writes down where it is this time: a constant where it always is, a slice
 and what is stacked so many bytes further on, a carry in one of two buffers in turns, or in one where each element is written
-over the one that it is made of. So a step costs no Python, and what is
-stacked is written where it belongs.
+over the one that it is made of. So a step costs no Python, and what is stacked is written where it belongs. What reads these rows
+is `stepping.c`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adjoint import _forks
-from adjoint.compiler.calls import PLACE, loaded
+from adjoint.compiler.calls import PLACE
 from adjoint.compiler.fuse.kinds import View, is_contiguous
 from adjoint.compiler.tables import Unfinished
 from adjoint.execution.native.frames import Frame, loop_address
@@ -36,164 +36,13 @@ SECONDS = 0.05  # between two looks at signals
 ROW = 4  # numbers: position in the table, address, bytes further on each step, bytes further on in odd steps
 MOST_COPIES = 1024  # of a result in a step
 COPY = 7  # numbers: those of the target and of the source without the position, and how many bytes
-
-# What a loop within another program says of itself: the function that runs it, and what that does. A patch is three numbers: an
-# operand of the unit, bytes to add, and where its address goes. What is copied at the beginning and the end: an operand, the
-# address of the loop's own memory, and bytes.
-LOOP = ("SCAN", "RUN", "RECORD", "INNER", "ROWS", "ROWS_END", "COPIES", "COPIES_END", "COUNT", "FAILURE", "STATUS", "PATCHES",
-        "PATCHES_END", "BEGINS", "BEGINS_END", "ENDS", "ENDS_END")  # fmt: skip
-PATCH = 3
-
-
-def _field(name: str, kind: str = "ptr") -> str:
-    return loaded(name.lower(), "loop", LOOP.index(name), kind)
-
-
-DRIVE = f"""
-declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
-define i64 @$drive(ptr %run, ptr %record, ptr %table, ptr %rows, ptr %rows.end, ptr %copies, ptr %copies.end, i64 %first,
-                   i64 %last, ptr %failure, ptr %status, ptr %asked) #0 {{
-entry:
-  br label %step
-step:
-  %t = phi i64 [%first, %entry], [%next, %going]
-  %odd = and i64 %t, 1
-  br label %placing
-placing:
-  %row = phi ptr [%rows, %step], [%row.next, %place]
-  %placed = icmp eq ptr %row, %rows.end
-  br i1 %placed, label %call, label %place
-place:
-  %position = load i64, ptr %row
-  %start.at = getelementptr i64, ptr %row, i64 1
-  %where = call i64 @$at(ptr %start.at, i64 %t, i64 %odd)
-  %entry.at = getelementptr i64, ptr %table, i64 %position
-  store i64 %where, ptr %entry.at
-  %row.next = getelementptr i64, ptr %row, i64 {ROW}
-  br label %placing
-call:
-  call void %run(ptr %record)
-  %failed = load i64, ptr %failure
-  %stopped = load i32, ptr %status
-  %wide = zext i32 %stopped to i64
-  %both = or i64 %failed, %wide
-  %wrong = icmp ne i64 %both, 0
-  br i1 %wrong, label %end, label %copying
-copying:
-  %copy = phi ptr [%copies, %call], [%copy.next, %one]
-  %copied = icmp eq ptr %copy, %copies.end
-  br i1 %copied, label %stepped, label %one
-one:
-  %to = call i64 @$at(ptr %copy, i64 %t, i64 %odd)
-  %from.at = getelementptr i64, ptr %copy, i64 3
-  %from = call i64 @$at(ptr %from.at, i64 %t, i64 %odd)
-  %count.at = getelementptr i64, ptr %copy, i64 6
-  %count = load i64, ptr %count.at
-  %target = inttoptr i64 %to to ptr
-  %source = inttoptr i64 %from to ptr
-  call void @llvm.memcpy.p0.p0.i64(ptr %target, ptr %source, i64 %count, i1 false)
-  %copy.next = getelementptr i64, ptr %copy, i64 {COPY}
-  br label %copying
-stepped:
-  %endless = icmp eq ptr %asked, null
-  br i1 %endless, label %going, label %asking
-asking:
-  %answer = load i8, ptr %asked
-  %holds = icmp ne i8 %answer, 0
-  br i1 %holds, label %going, label %end
-going:
-  %next = add i64 %t, 1
-  %more = icmp slt i64 %next, %last
-  br i1 %more, label %step, label %end
-end:
-  %done = phi i64 [%t, %call], [%t, %asking], [%next, %going]
-  ret i64 %done
-}}
-define void @$scan(ptr %table, ptr %list, ptr %loop) #0 {{
-entry:
-{"".join([_field(name, "i64" if name == "COUNT" else "ptr") for name in LOOP])}
-  br label %patching
-patching:
-  %patch = phi ptr [%patches, %entry], [%patch.next, %set]
-  %patched = icmp eq ptr %patch, %patches_end
-  br i1 %patched, label %beginning, label %set
-set:
-  %patch.base = call i64 @$operand(ptr %table, ptr %list, ptr %patch)
-{loaded("patch.add", "patch", 1, "i64")}{loaded("patch.to", "patch", 2)}
-  %patch.start = add i64 %patch.base, %patch.add
-  store i64 %patch.start, ptr %patch.to
-  %patch.next = getelementptr i64, ptr %patch, i64 {PATCH}
-  br label %patching
-beginning:
-  %begin = phi ptr [%begins, %patching], [%begin.next, %copy.in]
-  %begun = icmp eq ptr %begin, %begins_end
-  br i1 %begun, label %going, label %copy.in
-copy.in:
-  %in.from = call i64 @$operand(ptr %table, ptr %list, ptr %begin)
-{loaded("in.to", "begin", 1)}{loaded("in.bytes", "begin", 2, "i64")}
-  %in.source = inttoptr i64 %in.from to ptr
-  call void @llvm.memcpy.p0.p0.i64(ptr %in.to, ptr %in.source, i64 %in.bytes, i1 false)
-  %begin.next = getelementptr i64, ptr %begin, i64 {PATCH}
-  br label %beginning
-going:
-  %done = call i64 @$drive(ptr %run, ptr %record, ptr %inner, ptr %rows, ptr %rows_end, ptr %copies, ptr %copies_end,
-                           i64 0, i64 %count, ptr %failure, ptr %status, ptr null)
-  br label %ending
-ending:
-  %last = phi ptr [%ends, %going], [%last.next, %copy.out]
-  %ended = icmp eq ptr %last, %ends_end
-  br i1 %ended, label %end, label %copy.out
-copy.out:
-  %out.to = call i64 @$operand(ptr %table, ptr %list, ptr %last)
-{loaded("out.from", "last", 1)}{loaded("out.bytes", "last", 2, "i64")}
-  %out.target = inttoptr i64 %out.to to ptr
-  call void @llvm.memcpy.p0.p0.i64(ptr %out.target, ptr %out.from, i64 %out.bytes, i1 false)
-  %last.next = getelementptr i64, ptr %last, i64 {PATCH}
-  br label %ending
-end:
-  ret void
-}}
-define void @$choose(ptr %table, ptr %list, ptr %choice, i64 %index) #0 {{
-entry:
-{loaded("count", "choice", 1, "i64")}{loaded("loops", "choice", 2)}
-  %last = sub i64 %count, 1
-  %negative = icmp slt i64 %index, 0
-  %low = select i1 %negative, i64 0, i64 %index
-  %beyond = icmp sgt i64 %low, %last
-  %number = select i1 %beyond, i64 %last, i64 %low
-  %loop.at = getelementptr ptr, ptr %loops, i64 %number
-  %loop = load ptr, ptr %loop.at
-  call void @$scan(ptr %table, ptr %list, ptr %loop)
-  ret void
-}}
-define void @$nothing(ptr %record) #0 {{
-  ret void
-}}
-define internal i64 @$operand(ptr %table, ptr %list, ptr %entry) alwaysinline #0 {{
-  %number = load i64, ptr %entry
-  %place = getelementptr i64, ptr %list, i64 %number
-  %position = load i64, ptr %place
-  %at = getelementptr i64, ptr %table, i64 %position
-  %start = load i64, ptr %at
-  ret i64 %start
-}}
-define internal i64 @$at(ptr %place, i64 %t, i64 %odd) alwaysinline #0 {{
-  %start = load i64, ptr %place
-  %stride.at = getelementptr i64, ptr %place, i64 1
-  %stride = load i64, ptr %stride.at
-  %other.at = getelementptr i64, ptr %place, i64 2
-  %other = load i64, ptr %other.at
-  %along = mul i64 %t, %stride
-  %turn = mul i64 %odd, %other
-  %a = add i64 %start, %along
-  %b = add i64 %a, %turn
-  ret i64 %b
-}}"""
+PATCH = 3  # numbers: of a loop within another program an operand of the unit, bytes to add, and where its address goes
 
 
 @functools.cache
 def driver() -> tuple[code.Code, Any]:
-    (found,) = code.load([code.Source(DRIVE, frozenset(), ("drive", "scan", "choose", "nothing"))])
+    """The code of `stepping.c`, and what does the steps."""
+    (found,) = code.load([code.in_c("stepping", ("drive", "scan", "choose", "nothing", "sweep"))])
     integer, pointer = ctypes.c_int64, ctypes.c_void_p
     kinds = (*[pointer] * 7, integer, integer, pointer, pointer, pointer)
     return found, ctypes.CFUNCTYPE(integer, *kinds)(found.addresses["drive"])

@@ -2,7 +2,7 @@
 
 Given the carries before the first step, the loop runs forward and every so many steps its carries are remembered. Then, from
 the last of these pieces to the first, a piece is run again, the carries before each of its steps stacked, and gone through
-backwards. The three loops are those of `scalars`.
+backwards. The three loops are those of `scalars`, and what calls them is `stepping.c`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.execution.native.stepping import driver
 from adjoint.machine.scalars import ScalarLoop
 from adjoint.runtime import code
 from adjoint.runtime.memory import address
@@ -23,98 +24,12 @@ __all__ = ["pieces_of", "sweep"]
 
 Array = np.ndarray[Any, Any]
 
-RELATIVE, COPIED = 3, 3  # numbers: an entry of a table, an address and bytes a step; a state, its first copy and bytes
-
-SWEEP = f"""
-declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
-declare i64 @llvm.smin.i64(i64, i64)
-define void @$sweep(ptr %run, ptr %run.table, ptr %trace, ptr %trace.table, ptr %back, ptr %back.table,
-                    ptr %relative, ptr %relative.end, ptr %copied, ptr %copied.end,
-                    i64 %first, i64 %step, i64 %piece, i64 %count) #0 {{
-entry:
-  %before = sub i64 %piece, 1
-  %rounded = add i64 %count, %before
-  %pieces = sdiv i64 %rounded, %piece
-  %final = sub i64 %pieces, 1
-  %backwards = sub i64 0, %step
-  br label %forward
-forward:
-  %i = phi i64 [0, %entry], [%i.next, %going]
-  call void @$copy(ptr %copied, ptr %copied.end, i64 %i, i1 false)
-  %i.next = add i64 %i, 1
-  %i.last = icmp eq i64 %i, %final
-  br i1 %i.last, label %reverse, label %going
-going:
-  %i.done = mul i64 %i, %piece
-  %i.along = mul i64 %i.done, %step
-  %i.at = add i64 %first, %i.along
-  %i.ran = call i64 %run(ptr %run.table, i64 %i.at, i64 %step, i64 %piece)
-  br label %forward
-reverse:
-  %k = phi i64 [%final, %forward], [%k.next, %placed]
-  call void @$copy(ptr %copied, ptr %copied.end, i64 %k, i1 true)
-  %k.done = mul i64 %k, %piece
-  %left = sub i64 %count, %k.done
-  %length = call i64 @llvm.smin.i64(i64 %left, i64 %piece)
-  %k.along = mul i64 %k.done, %step
-  %from = add i64 %first, %k.along
-  %whole = sub i64 %length, 1
-  %way = mul i64 %whole, %step
-  %to = add i64 %from, %way
-  %low = call i64 @llvm.smin.i64(i64 %from, i64 %to)
-  br label %placing
-placing:
-  %row = phi ptr [%relative, %reverse], [%row.next, %place]
-  %all = icmp eq ptr %row, %relative.end
-  br i1 %all, label %placed, label %place
-place:
-  %entry.at = load ptr, ptr %row
-  %base.at = getelementptr i64, ptr %row, i64 1
-  %base = load i64, ptr %base.at
-  %bytes.at = getelementptr i64, ptr %row, i64 2
-  %bytes = load i64, ptr %bytes.at
-  %behind = mul i64 %low, %bytes
-  %where = sub i64 %base, %behind
-  store i64 %where, ptr %entry.at
-  %row.next = getelementptr i64, ptr %row, i64 {RELATIVE}
-  br label %placing
-placed:
-  %traced = call i64 %trace(ptr %trace.table, i64 %from, i64 %step, i64 %length)
-  %gone = call i64 %back(ptr %back.table, i64 %to, i64 %backwards, i64 %length)
-  %k.next = sub i64 %k, 1
-  %more = icmp sge i64 %k.next, 0
-  br i1 %more, label %reverse, label %end
-end:
-  ret void
-}}
-define internal void @$copy(ptr %rows, ptr %rows.end, i64 %i, i1 %return) #0 {{
-entry:
-  br label %next
-next:
-  %row = phi ptr [%rows, %entry], [%row.next, %one]
-  %all = icmp eq ptr %row, %rows.end
-  br i1 %all, label %end, label %one
-one:
-  %state = load ptr, ptr %row
-  %copies.at = getelementptr ptr, ptr %row, i64 1
-  %copies = load ptr, ptr %copies.at
-  %bytes.at = getelementptr i64, ptr %row, i64 2
-  %bytes = load i64, ptr %bytes.at
-  %behind = mul i64 %i, %bytes
-  %copy = getelementptr i8, ptr %copies, i64 %behind
-  %to = select i1 %return, ptr %state, ptr %copy
-  %from = select i1 %return, ptr %copy, ptr %state
-  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %bytes, i1 false)
-  %row.next = getelementptr i64, ptr %row, i64 {COPIED}
-  br label %next
-end:
-  ret void
-}}"""
+RELATIVE = 3  # numbers: an entry of a table, an address and bytes a step
 
 
 @functools.cache
 def _function() -> tuple[code.Code, Any]:
-    (found,) = code.load([code.Source(SWEEP, frozenset(), ("sweep",))])
+    found, _ = driver()
     kinds = [ctypes.c_void_p] * 10 + [ctypes.c_int64] * 4
     return found, ctypes.CFUNCTYPE(None, *kinds)(found.addresses["sweep"])
 

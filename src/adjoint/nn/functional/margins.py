@@ -134,17 +134,20 @@ def multi_margin_loss(
 ) -> Tensor:
     """`Σ max(0, margin - x[right] + x[other])^p / C` over the other classes: x (N, C) and target (N,), or (C,) and ().
 
-    p is 1 or 2; `weight` (C,) counts each class so much. Mean, sum, or all. Raises ValueError when shapes don't fit,
+    One sample's target is () or (1,), and so is what it gives; a single score is one of one class. p is 1 or 2; `weight` (C,)
+    counts each class so much. Mean, sum, or all. Raises ValueError when shapes don't fit,
     IndexError for a class number out of range.
     """
     name = "multi_margin_loss"
     check_reduction(name, reduction)
-    labels = asarray(target)
-    if p not in (1, 2) or x.ndim not in (1, 2) or labels.shape != x.shape[:-1] or labels.dtype.kind not in "iu":
+    labels, samples = asarray(target), x.shape[0] if x.ndim == 2 else 1
+    fits = x.ndim <= 2 and labels.shape in ((samples,), () if samples == 1 else (samples,))
+    if p not in (1, 2) or not fits or labels.dtype.kind not in "iu":
         raise ValueError(
             f"{name}: expected p 1 or 2, scores (N, C) and class numbers (N,), or (C,) and (); got p = {p}, {x.shape} and "
             f"{labels.shape} of {labels.dtype}{at_user()}"
         )
+    x = x.reshape(*labels.shape, -1 if x.size else x.shape[-1])
     count = x.shape[-1]
     if weight is not None and weight.shape != (count,):
         raise ValueError(f"{name}: weight has shape {(count,)}, not {weight.shape}{at_user()}")
@@ -168,8 +171,9 @@ def multilabel_margin_loss(x: Tensor, target: Any, reduction: str = "mean") -> T
     """
     name = "multilabel_margin_loss"
     check_reduction(name, reduction)
-    labels = matching(name, x, target)
-    if labels.dtype.kind not in "iu" or x.ndim not in (1, 2):
+    x, labels = (v.reshape(1) if v.shape in ((), (1,)) else v for v in (x, asarray(target)))  # one class, one listed
+    labels = matching(name, x, labels)
+    if labels.dtype.kind not in "iu" or x.ndim not in (1, 2) or not x.shape[-1]:
         raise ValueError(f"{name}: expected scores (N, C) and integers; got {x.shape} and {labels.dtype}{at_user()}")
     count = x.shape[-1]
     check_range(name, "class number", maximum(labels, 0), count, "classes")

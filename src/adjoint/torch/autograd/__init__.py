@@ -205,6 +205,9 @@ class FunctionCtx:
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self.core, name, value)
 
+    def __delattr__(self, name: str) -> None:
+        delattr(self.core, name)
+
     def save_for_backward(self, *tensors: Any) -> None:
         """Keep tensors."""
         self.core.save_for_backward(*tensors)

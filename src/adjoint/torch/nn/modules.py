@@ -26,7 +26,7 @@ from .._creation import given_dtype, on_cpu
 from .._errors import as_pytorchs
 from .._missing import missing
 from .._tensor import Core, Parameter, Tensor, as_torch
-from . import functional
+from . import functional, synchronized
 from .dtypes import LAYERS_OF_ONE, refuse_mixed
 from .forwards import FORWARDS
 from .layers import SINGLE, called_at_once, register
@@ -328,11 +328,12 @@ def _layer(name: str, core: type) -> type:
 
 
 def _named_inputs(made: Any, core: Any) -> None:
-    """Let `forward` take its inputs by PyTorch's names too: `input`, or `input1` and `input2`."""
+    """Let `forward` take its inputs by PyTorch's names too, `input`, or `input1` and `input2`, and give PyTorch's tensors: those
+    of a subclass call it."""
     _, *own = inspect.signature(core.forward).parameters
-    if issubclass(core, Lazy) or not own or own[0] == "input" or "forward" in vars(made):
+    if issubclass(core, Lazy) or "forward" in vars(made):
         return
-    there = {"input1": "x1", "input2": "x2"} if own[:2] == ["x1", "x2"] else {"input": own[0]}
+    there = {"input1": "x1", "input2": "x2"} if own[:2] == ["x1", "x2"] else {"input": own[0]} if own else {}
     forward = core.forward
 
     name = core.__name__
@@ -351,7 +352,7 @@ def _named_inputs(made: Any, core: Any) -> None:
                 refuse_mixed(self, name, args)
             if keywords:
                 keywords = {there.get(k, k): v for k, v in keywords.items()}
-            return forward(self, *args, **keywords)
+            return as_torch(forward(self, *args, **keywords))
 
     else:
 
@@ -359,7 +360,7 @@ def _named_inputs(made: Any, core: Any) -> None:
         def called(self: Any, *args: Any, **keywords: Any) -> Any:
             if keywords:
                 keywords = {there.get(k, k): v for k, v in keywords.items()}
-            return forward(self, *args, **keywords)
+            return as_torch(forward(self, *args, **keywords))
 
     made.forward = called
 
@@ -378,6 +379,7 @@ for _name in core_nn.__all__:
     if _name not in OWN and _name not in SHARED_HOOKS:
         LAYERS[_name] = globals()[_name] = _layer(_name, getattr(core_nn, _name))
         __all__.append(_name)
+LAYERS["SyncBatchNorm"] = globals()["SyncBatchNorm"] = _layer("SyncBatchNorm", synchronized.SyncBatchNorm)
 register(LAYERS)
 for _made in LAYERS.values():
     if issubclass(_made, Lazy):

@@ -1,23 +1,27 @@
 """Calls of functions whose recording follows from the types of their tensors and from their other arguments.
 
-From the third of a kind on they make the nodes that those before made, without a look at shapes, names of arguments and defaults.
-What the functions themselves are made of has such recipes too (`composites.recipes`); here the whole call has one.
+From the third of a kind on they make the nodes that those before made, without a look at shapes, names of arguments and defaults:
+by native code where there is some (`graph.calls`). What the functions themselves are made of has such recipes too
+(`composites.recipes`); here the whole call has one.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from sys import _getframe
 from typing import Any
 
 from adjoint.composites.recipes import PLAIN, Recipe, recipe_of
 from adjoint.dtypes import default_dtype
-from adjoint.graph import NARROW, Located, Mode, Node, Scope, get_mode
+from adjoint.graph import NARROW, Calls, Located, Mode, Node, Scope, get_mode
 from adjoint.primitives.core import FULL
 from adjoint.tensors.located import scope_for
 from adjoint.tensors.named import new
 from adjoint.tensors.repeating import recorded_by
 from adjoint.tracing import active
 
+from .._surface import SURFACE
 from .._tensor import Core, Tensor
 
 __all__ = ["FOLLOWING", "replayed"]
@@ -61,8 +65,25 @@ def _kind_of(f: Any, args: tuple[Any, ...], keywords: dict[str, Any], grad: bool
     return tuple(key), nodes
 
 
+@functools.cache
+def _calls_of(f: Any) -> Calls:
+    return Calls(SURFACE, level=2, looks=True)
+
+
 def replayed(name: str, f: Any, args: tuple[Any, ...], keywords: dict[str, Any], otherwise: Called) -> Any:
     """What `otherwise(f, args, keywords)` gives: the tensor of `f`, a function of this name, called two frames up from here."""
+    calls = _calls_of(f)
+    if calls.again is None:
+        return _replayed(name, f, args, keywords, otherwise)
+    given = (*args, *keywords.values(), tuple(keywords)) if keywords else args
+    known = calls.again(*given)
+    if known is not None:
+        return known
+    frame = _getframe(2)
+    return calls.learn(given, _replayed(name, f, args, keywords, otherwise), frame)
+
+
+def _replayed(name: str, f: Any, args: tuple[Any, ...], keywords: dict[str, Any], otherwise: Called) -> Any:
     if NARROW or active() is not None:
         return otherwise(f, args, keywords)
     outer = get_mode()
@@ -81,7 +102,7 @@ def replayed(name: str, f: Any, args: tuple[Any, ...], keywords: dict[str, Any],
             _recipes[key] = _noted(name, result.node, nodes, outer) or WITHOUT
         return result
     tensor = new(Tensor)
-    tensor.node = recorded_by(recipe, nodes, scope_for(outer, name, 3))  # type: ignore[arg-type]
+    tensor.node = recorded_by(recipe, nodes, scope_for(outer, name, 4))  # type: ignore[arg-type]
     return tensor
 
 

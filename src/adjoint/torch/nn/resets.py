@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from .._tensor import as_torch
 from . import functional, init
 from .dtypes import refuse_mixed
 
@@ -36,7 +37,7 @@ def let_convolve(layer: Any, core: Any) -> None:
     def forward(self: Any, input: Any) -> Any:
         refuse_mixed(self, core.__name__, (input,))
         if type(self)._conv_forward is convolved:
-            return core.forward(self, input)
+            return as_torch(core.forward(self, input))
         return self._conv_forward(input, self.weight, self.bias)
 
     layer._conv_forward, layer.forward = convolved, forward

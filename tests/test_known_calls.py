@@ -1,0 +1,285 @@
+"""Calls that native code knows record what Python records, at the same line, and nothing is known that may be something else."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import adjoint as ad
+import adjoint.torch as torch
+from adjoint.graph import CALLS, NARROW, Calls, Node, Scope
+from adjoint.graph.calls import MOST_KINDS
+from adjoint.graph.node import Located, line_of
+from adjoint.primitives.core import LEAF
+from adjoint.runtime import calling, entries, llvm, recording
+from adjoint.tensors import pending
+from adjoint.tensors.composing import scoped
+from adjoint.tensors.operators import SURFACE
+
+pytest.importorskip("llvmlite")
+F = torch.nn.functional
+M, N = [[1.0, 2.0], [3.0, 4.0]], [[0.5, -1.0], [2.0, 0.25]]
+
+
+@pytest.fixture(autouse=True)
+def loaded() -> Iterator[None]:
+    if llvm.binding() is None or recording._python() is None:
+        pytest.skip("native code can't look at objects here")
+    assert recording._code(True)
+    for calls in CALLS:
+        if calls.kinds is not None:
+            calls.credit, calls.kinds[0] = 64, 0
+        calls.met.clear()
+    narrow = NARROW[:]
+    NARROW.clear()  # of tests before: where there are types of 16 bits all is Python's
+    yield
+    NARROW[:] = narrow
+
+
+def core() -> tuple[Any, ...]:
+    return ad.variable(M), ad.tensor(N), ad.tensor([1, 2]), ad.tensor(3.0)
+
+
+def torchs() -> tuple[Any, ...]:
+    return torch.tensor(M, requires_grad=True), torch.tensor(N), torch.tensor([1, 2]), torch.tensor(3.0)
+
+
+OPERATORS: list[Callable[..., Any]] = [
+    lambda x, y, i, s: x + y, lambda x, y, i, s: x * x, lambda x, y, i, s: y - x * 0.3, lambda x, y, i, s: 0.5 / x,
+    lambda x, y, i, s: x * 2, lambda x, y, i, s: x * 2.0, lambda x, y, i, s: x / y, lambda x, y, i, s: x @ y,
+    lambda x, y, i, s: -x, lambda x, y, i, s: abs(y), lambda x, y, i, s: x**3, lambda x, y, i, s: x**-0.5,
+    lambda x, y, i, s: x**y, lambda x, y, i, s: x < y, lambda x, y, i, s: i + 1, lambda x, y, i, s: i * x,
+    lambda x, y, i, s: i // 2, lambda x, y, i, s: x * s, lambda x, y, i, s: (x + 1.5) * (x + 1.5), lambda x, y, i, s: y * True,
+]  # fmt: skip
+FUNCTIONS: list[Callable[..., Any]] = [
+    lambda x, y, i, s: torch.exp(x), lambda x, y, i, s: x.sum(), lambda x, y, i, s: torch.mean(x, 1),
+    lambda x, y, i, s: x.sum((0, 1)), lambda x, y, i, s: torch.mm(x, y), lambda x, y, i, s: x.matmul(y),
+    lambda x, y, i, s: torch.add(x, y), lambda x, y, i, s: x.pow(2),
+    lambda x, y, i, s: F.softmax(x, 1), lambda x, y, i, s: F.softmax(x, dim=1), lambda x, y, i, s: F.layer_norm(x, (2,)),
+    lambda x, y, i, s: F.smooth_l1_loss(x, y), lambda x, y, i, s: F.smooth_l1_loss(x, y, beta=0.5), lambda x, y, i, s: i.sum(),
+    lambda x, y, i, s: x.unsqueeze(0) * 2.0, lambda x, y, i, s: y.T @ x.T, lambda x, y, i, s: x.tanh().sum(),
+]  # fmt: skip
+
+
+def place(site: Any, offset: int) -> Any:
+    """Where a node was recorded, in full."""
+    if isinstance(site, Scope):
+        return site.name, place(site.site, site.offset), place(site.parent, 0), site.user, offset
+    if isinstance(site, Located):
+        return place(site.scope, 0), place(site.code, offset)
+    return site if site is None else (site, line_of(site, offset))
+
+
+def described(tensor: Any) -> list[Any]:
+    """All of a graph."""
+    order, found = [tensor.node], [type(tensor)]
+    for node in order:
+        said = repr(node.attributes) if node.op is not LEAF else ""
+        where = place(node.site, node.offset) if node.inputs or node is tensor.node else None
+        found.append((node.op, said, node.type, node.tracked, where, node.value is None))
+        for x in node.inputs:
+            if x not in order:
+                order.append(x)
+            found.append(order.index(x))
+    return found
+
+
+def by_python(run: Callable[[], Any]) -> Any:
+    """What Python records, without native code."""
+    kept = [(calls, calls.again) for calls in CALLS]
+    for calls in CALLS:
+        calls.again = None
+    try:
+        return run()
+    finally:
+        for calls, again in kept:
+            calls.again = again
+
+
+def met() -> int:
+    """How often native code knew a call."""
+    return sum([calls.kinds[1] for calls in CALLS if calls.kinds is not None])
+
+
+@pytest.mark.parametrize("grad", [True, False])
+@pytest.mark.parametrize("within", ["nothing", "scope", "module"])
+@pytest.mark.parametrize("number", range(len(OPERATORS) * 2 + len(FUNCTIONS)))
+def test_they_record_what_python_records(number: int, within: str, grad: bool) -> None:
+    every = [(core, f) for f in OPERATORS] + [(torchs, f) for f in OPERATORS + FUNCTIONS]
+    given, f = every[number]
+
+    class Outer(torch.nn.Module):
+        def forward(self, *arguments: Any) -> Any:
+            return f(*arguments)
+
+    outer = Outer()
+
+    @scoped
+    def around() -> Any:
+        return f(*given())
+
+    def called() -> Any:
+        with torch.set_grad_enabled(grad):
+            if within == "module" and given is torchs:
+                return outer(*given())
+            if within == "scope":
+                return around()
+            return f(*given())
+
+    expected = described(by_python(called))
+    results = []
+    for k in range(4):
+        results.append(called())
+        if k == 1:
+            before = met()
+    assert [described(result) for result in results] == [expected] * 4
+    assert met() > before
+
+
+def test_a_number_that_is_free_is_any_but_a_literal() -> None:
+    x = ad.variable(M)
+    for number in (0.5, 0.25, 3.0, 1.0, 0.0, -0.0, float("nan"), float("inf"), 2.0, -1.0):
+        y = x * number
+        (a, b) = y.node.inputs
+        assert a is x.node and repr(b.attributes) == repr(number)
+
+
+def test_other_kinds_are_not_taken_for_known_ones() -> None:
+    """Types, dtypes, whether derivatives are tracked or values are there, classes of numbers, constants: each is another kind."""
+    x, y = ad.variable(M), ad.tensor(N)
+    for _ in range(4):
+        x + y
+    assert (y + x).node.inputs == (y.node, x.node)
+    assert (x + x).node.inputs == (x.node, x.node)
+    assert (x + ad.tensor([1.0, 2.0])).shape == (2, 2) and (x + ad.tensor([1.0, 2.0])).node.inputs[
+        1
+    ].op.name == "broadcast_to"
+    assert (y + ad.tensor(N, dtype="float64")).dtype is ad.float64
+    assert not (y + y).requires_grad
+    with ad.no_grad():
+        assert not (x + y).requires_grad
+    i = ad.tensor([1, 2])
+    for _ in range(4):
+        assert (i * 2).dtype is i.dtype
+    assert (i * 2.0).dtype is ad.float32 and (i * True).tolist() == [1, 2]
+
+
+def test_the_default_dtype_is_part_of_a_kind() -> None:
+    i = torch.tensor([1, 2])
+    for _ in range(4):
+        assert (i / 2).dtype is torch.float32
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert [(i / 2).dtype for _ in range(4)] == [torch.float64] * 4
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert (i / 2).dtype is torch.float32
+
+
+def test_an_error_is_python_s() -> None:
+    x = torch.tensor(M, requires_grad=True)
+    for _ in range(4):
+        x @ x
+    with pytest.raises(RuntimeError, match=r"test_known_calls\.py"):
+        x @ torch.tensor([[1.0, 2.0, 3.0]])
+
+
+def test_what_is_traced_is_pythons() -> None:
+    x = ad.variable(M)
+    for _ in range(4):
+        x * 0.5
+    before = met()
+
+    @ad.jit
+    def f(y: Any) -> Any:
+        return (y * x * 0.5).sum()
+
+    assert f(ad.tensor(N)).item() == pytest.approx(2.75)
+    assert met() == before
+
+
+def test_a_view_that_has_not_seen_its_base_is_pythons() -> None:
+    base = torch.tensor(M)
+    view = base[0]
+    for _ in range(4):
+        (view * 0.5).tolist()
+    base += 1.0
+    assert (view * 0.5).tolist() == [1.0, 1.5]
+    base[0, 0] = 8.0
+    assert (view * 0.5).tolist() == [4.0, 1.5]
+    view[1] = 2.0
+    assert (view * 0.5).tolist() == [4.0, 1.0] and (base * 0.5).tolist() == [[4.0, 1.0], [2.0, 2.5]]
+
+
+def test_classes_of_the_users_are_pythons() -> None:
+    class Own(torch.Tensor):
+        __slots__ = ()
+
+        def __add__(self, other: Any) -> Any:
+            return "mine"
+
+    x = torch.tensor(M)
+    for _ in range(4):
+        x + x
+    y: Any = torch.tensor(M)
+    y.__class__ = Own
+    assert y + x == "mine" and type(x + x) is torch.Tensor
+
+
+def test_nothing_is_held_that_is_gone() -> None:
+    x, y = ad.variable(M), ad.tensor(N)
+    for _ in range(4):
+        x * y + 0.5
+    gc.collect()
+    watched = [x.node, y.node, x.node.type, x, y, None]
+    before = [sys.getrefcount(z) for z in watched]
+    for _ in range(1000):
+        x * y + 0.5
+    after = [sys.getrefcount(z) for z in watched]
+    assert after[:2] == before[:2] and after[3:5] == before[3:5] and abs(after[2] - before[2]) < 50
+
+
+def test_kinds_are_forgotten() -> None:
+    """Of many kinds some are known, and the others are still right."""
+    calls = next(c for c in CALLS if c.again is not None and c.free and c.surface is SURFACE)
+    for n in range(3, 60):
+        x = ad.variable([1.0] * n)
+        for _ in range(3):
+            assert (x + x).shape == (n,)
+    assert calls.kinds[0] <= MOST_KINDS and len(calls.kept) <= calling.LAST + MOST_KINDS
+
+
+def test_what_waits_is_counted() -> None:
+    y = ad.tensor(N)
+    for _ in range(4):
+        y * 0.5
+    pending.recorded_since[0] = 0
+    y * 0.5
+    assert pending.recorded_since[0] == 4 + 1024
+    pending.recorded_since[0] = pending.LOOK_AFTER - 1
+    y * 0.5
+    assert pending.recorded_since[0] <= 0
+
+
+def test_python_without_such_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entries, "made", lambda *_: None)
+    calls = Calls(SURFACE)
+    assert calls.again is None
+    CALLS.remove(calls)
+
+
+def test_a_scope_that_a_function_opens_is_at_the_user_s_line() -> None:
+    x, y = torch.tensor(M, requires_grad=True), torch.tensor(N)
+    layer = torch.nn.Linear(2, 2)
+    for k in range(4):
+        loss = F.smooth_l1_loss(layer(x), y)
+        line = sys._getframe().f_lineno - 1
+        assert (loss.node.origin.line, loss.node.origin.scopes) == (line, ("smooth_l1_loss",)), k
+    found: list[Node] = [loss.node]
+    for node in found:
+        found += [z for z in node.inputs if z not in found]
+    assert {z.origin.scopes for z in found if z.op.name == "matmul"} == {("Linear",)}
