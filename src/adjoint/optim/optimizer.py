@@ -381,11 +381,13 @@ class Optimizer(tracing.Watched):
 
     def _begin(self, parameter: Tensor, state: State, group: Group) -> None:
         """Fill the state of a parameter. It is there from then on, also where this step is only traced. What it begins with has
-        its value, so that the first step is like all others."""
+        its value, so that the first step is like all others; in a compiled step, which has one structure anyway, constants need
+        no memory of their own."""
+        traced = tracing.active() is not None
         with tracing.paused():
             begun = self.prepare(parameter, group)
             for tensor in begun.values():
-                if isinstance(tensor, Tensor) and tensor.node.op is FULL and tensor.node.value is None:
+                if not traced and isinstance(tensor, Tensor) and tensor.node.op is FULL and tensor.node.value is None:
                     tensor.node = leaf(whole(tensor.node), tensor.node.type)
             dict.update(state, begun)  # not counted as a change, which it is not to who traces
 
