@@ -378,11 +378,13 @@ class Optimizer(tracing.Watched):
 
     def _begin(self, parameter: Tensor, state: State, group: Group) -> None:
         """Fill the state of a parameter. It is there from then on, also where this step is only traced. What it begins with has
-        its value, so that the first step is like all others."""
+        its value, so that the first step is like all others; in a compiled step, which has one structure anyway, constants need
+        no memory of their own."""
+        traced = tracing.active() is not None
         with tracing.paused():
             begun = self.prepare(parameter, group)
             for tensor in begun.values():
-                if isinstance(tensor, Tensor):
+                if isinstance(tensor, Tensor) and not traced:
                     node = tensor.node
                     if node.op is FULL and node.value is None:
                         tensor.node = leaf(whole(node), node.type)

@@ -14,6 +14,7 @@ import sys
 import tracemalloc
 from collections import deque
 from collections.abc import Callable, Hashable
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,16 +43,17 @@ def place(lifetimes: list[Lifetime]) -> tuple[dict[Hashable, int], int]:
     offsets: dict[Hashable, int] = {}
     total = 0
     alive: list[tuple[int, int, int]] = []  # (last, offset, size), a heap
-    for item in sorted(lifetimes, key=lambda item: item.first):
-        while alive and alive[0][0] < item.first:
-            free.give(*heapq.heappop(alive)[1:])
-        size = -(-item.size // ALIGNMENT) * ALIGNMENT + SLACK
-        offset = free.take(size)
-        if offset is None:
-            offset = total
+    for key, nbytes, first, last in sorted(lifetimes, key=itemgetter(2)):
+        while alive and alive[0][0] < first:
+            _, offset, size = heapq.heappop(alive)
+            free.give(offset, size)
+        size = -(-nbytes // ALIGNMENT) * ALIGNMENT + SLACK
+        found = free.take(size)
+        if found is None:
+            found = total
             total += size
-        offsets[item.key] = offset
-        heapq.heappush(alive, (item.last, offset, size))
+        offsets[key] = found
+        heapq.heappush(alive, (last, found, size))
     return offsets, total
 
 
@@ -83,10 +85,12 @@ class _Free:
         k = bisect.bisect_left(self.by_size, (size, 0))
         if k == len(self.by_size):
             return None
-        whole, offset = self.by_size[k]
-        self.remove(whole, offset)
-        if whole > size:
-            self.give(offset + size, whole - size)
+        whole, offset = self.by_size.pop(k)
+        del self.sizes[offset], self.starts[offset + whole]
+        if whole > size:  # the rest has no neighbours that are free: they would have been one with it
+            rest, left = offset + size, whole - size
+            bisect.insort(self.by_size, (left, rest))
+            self.sizes[rest], self.starts[rest + left] = left, rest
         return offset
 
 

@@ -33,6 +33,9 @@ class Attributes:
         self.read: dict[int, tuple[Any, dict[str, Any]]] = {}  # by object: it, and what was found under each name
         self._versions: dict[int, tuple[tracing.Versioned, int]] = {}
         self._hooks: dict[int, tuple[Variable, Any]] = {}
+        self._classes: dict[
+            tuple[type, str], tuple[Any, bool]
+        ] = {}  # what they hold by a name, and whether one of the user's does
 
     def note(self, owner: Any, name: str) -> None:
         """The traced function reads an attribute that it hasn't read before."""
@@ -56,7 +59,13 @@ class Attributes:
 
     def _inherited(self, owner: Any, name: str, state: dict[str, Any], about: str) -> None:
         """An attribute that the object gets from its class. What that holds is the walk's to guard."""
-        raw = next((vars(base)[name] for base in type(owner).__mro__ if name in vars(base)), ABSENT)
+        kind = type(owner)
+        known = self._classes.get((kind, name))
+        if known is None:
+            held = [vars(base)[name] for base in kind.__mro__ if name in vars(base)]
+            users = any([name in vars(base) for base in self._reach.users_classes(kind)])
+            known = self._classes[kind, name] = (held[0] if held else ABSENT, users)
+        raw, users = known
         guards = self._reach.guards
         if isinstance(raw, MemberDescriptorType):
             with tracing.paused():
@@ -66,7 +75,7 @@ class Attributes:
         elif isinstance(raw, cached_property):
             self._reach.late.append((state, name, about))
             self.read[id(owner)][1][name] = None
-        elif raw is not ABSENT and any(name in vars(base) for base in self._reach.users_classes(type(owner))):
+        elif raw is not ABSENT and users:
             guards.add(f"{name!r} not in {{0}}", state, about=about, stored=name, watched=True)
 
     def _follow(self, value: Any, path: str) -> None:

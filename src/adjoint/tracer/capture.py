@@ -314,6 +314,10 @@ class Trace:
         """Whether the function made an object."""
         if isinstance(owner, Named):
             return id(owner) in self._made and self._made[id(owner)] is named_node(owner)
+        return self.made_it(owner)
+
+    def made_it(self, owner: object) -> bool:
+        """The same of what is no tensor: `isinstance` would ask a module for its class, which counts as reading it."""
         return id(owner) in self._own
 
     # The trace itself ---------------------------------------------------------------------------------------------------

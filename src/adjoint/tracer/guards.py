@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import get_cache_token
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from itertools import chain
 from operator import getitem, is_
 from typing import Any, NamedTuple
@@ -80,6 +81,13 @@ class Protected:
     __del__ = release
 
 
+@lru_cache(1 << 10)
+def _conditions(place: str, plain: bool) -> tuple[str, str | None]:
+    """That a place gives a value, and the statement that makes it so."""
+    condition = f"{place} is {{1}} or same({place}, {{1}})" if plain else f"{place} is {{1}}"
+    return condition, None if place.endswith(")") else f"{place} = {{1}}"
+
+
 class Guards:
     """The guards of one trace, in the order in which they were found."""
 
@@ -109,8 +117,7 @@ class Guards:
     ) -> None:
         """That `place`, an expression of the owner `{0}`, gives this value: the very object, or an equal plain value."""
         plain = is_plain(value)
-        condition = f"{place} is {{1}} or same({place}, {{1}})" if plain else f"{place} is {{1}}"
-        restore = None if place.endswith(")") else f"{place} = {{1}}"
+        condition, restore = _conditions(place, plain)
         self.add(condition, owner, value, about=about, stored=stored, restore=restore, plain=plain, watched=watched)
 
     def discard(self, owner: Any) -> None:

@@ -119,6 +119,9 @@ class Reach:
         self.others: deque[tuple[Any, str]] = deque()  # objects whose classes are others', with their paths
         self._walking = False
         self._held: dict[int, tuple[type, Mapping[str, Any]]] = {}
+        self._plainly_watched: set[type] = (
+            set()
+        )  # classes, seen, of objects that are guarded where they are read: modules
         self._abstract = False  # whether a class was met that others may be registered with
 
     # What runs --------------------------------------------------------------------------------------------------------
@@ -170,9 +173,13 @@ class Reach:
 
     def visit(self, value: Any, path: str) -> None:
         """Walk on from something that the function has got hold of."""
-        if id(value) not in self.seen:
-            self.pending.append((value, path))
-            self._walk()
+        if id(value) in self.seen:
+            return
+        if type(value) in self._plainly_watched and not self.trace.made_it(value):  # whose class the walk has seen
+            self.seen[id(value)] = value
+            return
+        self.pending.append((value, path))
+        self._walk()
 
     def finish(self) -> None:
         """Guard what has been computed and kept (`functools.cached_property`) while the function was traced."""
@@ -238,11 +245,14 @@ class Reach:
         self.seen[id(value)] = value
         kind = type(value)
         watched = issubclass(kind, tracing.Watched)
+        if kind in self._plainly_watched:
+            return
         for kinds, follow in CONTENTS:
             if issubclass(kind, kinds) if watched else isinstance(value, kinds):
                 follow(self, value, path)
                 return
         if watched:
+            self._plainly_watched.add(kind)
             self.go_on(kind, kind.__name__)
         elif kind is FunctionType:
             self._function(value, path, None)
