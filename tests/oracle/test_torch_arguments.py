@@ -175,7 +175,7 @@ def _names():
             if not callable(f) or not callable(g) or isinstance(f, types.ModuleType):
                 continue
             if (
-                getattr(f, "__module__", "").split(".")[0] != "adjoint"
+                (getattr(f, "__module__", "") or "").split(".")[0] != "adjoint"
                 or name == "cuda"
                 or (space != "torch" and name in ("cast", "enable_grad"))
             ):
