@@ -29,6 +29,7 @@ try:  # so many modules make hundreds of thousands of objects, through which the
     from . import (
         _attributes,
         _calculus,
+        _casting,
         _complex,
         _counting,
         _creation,

@@ -10,7 +10,8 @@ import numpy as np
 from adjoint.dtypes import DTYPES, DType, default_dtype
 from adjoint.tensors.located import at_user
 
-from ._creation import NO_GPU, TYPE_NAMES, on_cpu
+from ._casting import TYPE_NAMES
+from ._creation import NO_GPU, on_cpu
 from ._names import FUNCTIONS, METHODS
 from ._tensor import Core, Size, Tensor, torch_tensor
 from ._view_tensors import flat_view
