@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import weakref
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -20,6 +21,7 @@ from adjoint.compiler.targets.target import Sizes, tuned
 from adjoint.execution.native import kindred, relatives
 from adjoint.execution.native.program import Native, compile_nests
 from adjoint.execution.native.remembered import Remembered
+from adjoint.execution.numpy_programs import Streaming
 from adjoint.plan.canonical import canonicalize, value_array
 from adjoint.plan.plan import Plan, build
 from adjoint.runtime import onednn
@@ -166,6 +168,16 @@ def test_what_was_used_longest_ago_is_let_go() -> None:
     for k in range(100):
         known.put(k, "light", 0)
     assert known.weight <= 16 and len(list(known)) <= 16
+
+
+def test_what_ran_a_plan_before_is_let_go_with_it() -> None:
+    with ad.no_grad():
+        plan, _, _ = recorded(attention(5))
+    plan.program = Streaming(plan)
+    program = weakref.ref(plan.program)
+    assert stamped(plan) is None and [len(kept) for kept in relatives._first] == [1]
+    plan.program = None
+    assert program() is None
 
 
 # Known shapes of programs -----------------------------------------------------------------------------------------------

@@ -81,11 +81,7 @@ def compile_layers(plan: Plan) -> Native | None:
         if short is None or isinstance(fusion, str) or any([isinstance(unit, Scan) for unit in fusion.units]):
             return None
         return _Layers(plan, short, fusion).program()
-    except (
-        Unfit,
-        LookupError,
-        ValueError,
-    ):  # also for names that the shorter plan doesn't know, and rows of unlike lengths
+    except (Unfit, LookupError, ValueError):  # the shorter plan doesn't know a name, or rows have unlike lengths
         return None
 
 

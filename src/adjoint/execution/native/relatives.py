@@ -289,9 +289,8 @@ class Relatives(Kindred[Pattern]):
 
 
 _known: Remembered[Relatives] = Remembered(MOST_STEPS)
-_first: Remembered[list[Plan]] = Remembered(
-    MOST_STEPS
-)  # of so many steps, outputs and so on: described once a second comes
+# The first plan of so many steps, outputs and so on: described once a second comes.
+_first: Remembered[list[Plan]] = Remembered(MOST_STEPS)
 _lock = _forks.rlock()
 
 
@@ -315,7 +314,9 @@ def _followed(plan: Plan) -> Native | None:
     first = _first.get(kind)
     if first is None:
         if not any([array.ndim for array in plan.constants.values()]):
-            _first.put(kind, [copy.copy(plan)], count)
+            kept = copy.copy(plan)  # whose steps and program change
+            kept.program = None
+            _first.put(kind, [kept], count)
         return None
     for one in first:
         described = describe(one)
