@@ -106,7 +106,7 @@ bench: $(ORACLE_VENV)/.installed-bench
 CLANG ?= clang
 native:
 	mkdir -p build
-	for name in calling calls factors pool recording rows stepping; do \
+	for name in calling factors pool programs recording rows stepping; do \
 		$(CLANG) -target x86_64-linux-musl -std=c11 -O1 -g0 -Wall -ffreestanding -fno-unroll-loops -fno-vectorize -fno-slp-vectorize \
 			-fno-stack-protector -S -emit-llvm -o build/$$name.ll src/adjoint/runtime/$$name.c && \
 		$(PYTHON) tools/native_text.py src/adjoint/runtime/$$name.c < build/$$name.ll > build/$$name.kept.ll && \

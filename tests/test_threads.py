@@ -24,11 +24,11 @@ pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
 import adjoint.runtime
-from adjoint.compiler.calls import SHARED, WAKING
 from adjoint.compiler.excerpts import key_of
 from adjoint.compiler.extents import Sheet
 from adjoint.compiler.fuse.kinds import Product
 from adjoint.compiler.loops.build_matmul import PARTS
+from adjoint.compiler.programs import SHARED, WAKING
 from adjoint.compiler.schedule.chunks import balanced, even, evenly, rows_of_chunk
 from adjoint.compiler.targets.target import Sizes, tuned, tuning
 from adjoint.compiler.units import write_unit
@@ -603,7 +603,7 @@ def test_a_process_that_burns_a_core_slows_a_step_at_most_two_and_a_half_times()
     assert beside < 2.5 * alone
 
 
-@pytest.mark.parametrize("name", ["calling", "calls", "factors", "pool", "recording", "rows", "stepping"])
+@pytest.mark.parametrize("name", ["calling", "factors", "pool", "programs", "recording", "rows", "stepping"])
 def test_native_text_is_that_of_its_source(name: str) -> None:
     """Whoever changes a file in C runs `make native`."""
     folder = Path(adjoint.runtime.__file__).parent

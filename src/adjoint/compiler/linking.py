@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adjoint.compiler import calls, units
+from adjoint.compiler import programs, units
 from adjoint.compiler.excerpts import Key, key_of
 from adjoint.compiler.extents import Values
 from adjoint.compiler.families import Family, follows, pattern_of, structure_of, with_numbers
@@ -262,7 +262,7 @@ class Linker:
         self.keep += list({id(kernel): kernel for kernel in used}.values())
         self.keep += [_tiles[tile, target()] for tile in _tiles_of(self.table.positions)]
         self.nbytes = sum({id(k.code.library): k.code.library.nbytes for k in used}.values())
-        self.calls = np.fromiter(chain.from_iterable(self.rows), np.int64).reshape(-1, calls.CALL)
+        self.calls = np.fromiter(chain.from_iterable(self.rows), np.int64).reshape(-1, programs.CALL)
         del self.rows, self.keys, self.untabled, self.plain
         self.calls[:, 1] = self.calls[:, 1] * 8 + self.arguments.ctypes.data
         self.share(given)
@@ -292,17 +292,17 @@ class Linker:
         times = np.zeros(len(flags))
         least = _worth_helping()
         times[rows] = [one.time if one.chunks > 1 and one.time >= least else 0 for one in kernels]
-        flags &= calls.CHECKED
+        flags &= programs.CHECKED
         self.launches = bool(times.any()) and float(times.sum()) >= worth
         if not self.launches:
             return
-        flags[self.packing] |= calls.SHARED
-        flags[times > 0] |= calls.SHARED
-        flags[times >= max(worth, 1)] |= calls.WAKING
+        flags[self.packing] |= programs.SHARED
+        flags[times > 0] |= programs.SHARED
+        flags[times >= max(worth, 1)] |= programs.WAKING
         for stretch, _ in self.stretches:
             if stretch is not None and times[stretch.start : stretch.stop].sum() >= worth:
-                shared = np.flatnonzero(flags[stretch.start : stretch.stop] & calls.SHARED)
-                flags[stretch.start + shared[:1]] |= calls.WAKING
+                shared = np.flatnonzero(flags[stretch.start : stretch.stop] & programs.SHARED)
+                flags[stretch.start + shared[:1]] |= programs.WAKING
 
     def close(self) -> None:
         """End a stretch."""
@@ -361,7 +361,7 @@ class Linker:
             self.own.scratch = arguments.scratch
         block = self.size
         self.size += len(kernel.numbers)
-        flags = calls.CHECKED if arguments.checks else 0
+        flags = programs.CHECKED if arguments.checks else 0
         for address, one in first:
             if one.chunks > 1:
                 self.packing.append(len(self.rows))

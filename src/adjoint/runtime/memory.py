@@ -194,7 +194,7 @@ def _layout() -> Layout | None:
     return found if found == IN_C else None
 
 
-IN_C = Layout(8, 16, 64, 24, 32)  # where `calls.c` and `recording.c` look
+IN_C = Layout(8, 16, 64, 24, 32)  # where `programs.c` and `recording.c` look
 LAYOUT = _layout()
 
 

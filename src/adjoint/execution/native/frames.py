@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.compiler.calls import FIELDS, PLACE
+from adjoint.compiler.programs import FIELDS, PLACE
 from adjoint.compiler.tables import FAILURE, OWNS, STATUS
 from adjoint.execution.native.hosts import Hosts
 from adjoint.runtime import code, entries, frozen, onednn, onednn_library
@@ -30,7 +30,7 @@ named: Callable[[Any], int] = address if DATA_FIELD is None else id  # what the 
 
 @functools.cache
 def _loop() -> code.Code:
-    (found,) = code.load([code.in_c("calls", ("run", "enter", "holds", "owned", "freeze"))])
+    (found,) = code.load([code.in_c("programs", ("run", "enter", "holds", "owned", "freeze"))])
     frozen.install(found.addresses["freeze"])
     return found
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adjoint.compiler import calls
+from adjoint.compiler import programs
 from adjoint.compiler.fuse.donation import handed_on, is_lendable, overwritable
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Factors, Host, Nest, Scan, Transform, Window
@@ -286,11 +286,11 @@ class Native:
             table[at] = start + nbytes
 
     def moved(self) -> Array:
-        """How leaves and results get from a caller's array objects, leaves first, into the table (see `calls`)."""
+        """How leaves and results get from a caller's array objects, leaves first, into the table (see `programs`)."""
         leaves = len(self.plan.leaf_types)
         objects = {k: k for k in range(leaves)} | {root: leaves + k for k, root in enumerate(self.fresh)}
         rows = [(objects[root], at, nbytes) for root in objects for at, nbytes in self.places.get(root, ())]
-        return np.array(rows, np.int64).reshape(-1, calls.MOVE)
+        return np.array(rows, np.int64).reshape(-1, programs.MOVE)
 
     def lay_out(self, like: Native | None = None) -> None:
         """Give inner arrays and scratch rows a place in one block: that which they have in a program `like` this one, if there is
@@ -398,7 +398,7 @@ class Native:
         objects, env = frame.objects, frame.env
         places = self.leaf_places
         given = [leaves[k] for k in places]
-        arrays = [x if x.flags.num & calls.IN_ORDER == calls.IN_ORDER else x.copy() for x in given]
+        arrays = [x if x.flags.num & programs.IN_ORDER == programs.IN_ORDER else x.copy() for x in given]
         env.update(zip(places, arrays, strict=True))
         for k, x in zip(places, arrays, strict=True):
             objects[k] = named(x)

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adjoint import _forks
-from adjoint.compiler.calls import PLACE
 from adjoint.compiler.fuse.kinds import View, is_contiguous
+from adjoint.compiler.programs import PLACE
 from adjoint.compiler.tables import Unfinished
 from adjoint.execution.native.frames import Frame, loop_address
 from adjoint.execution.native.program import Native

@@ -1,4 +1,4 @@
-; Made from calls.c by `make native`; its SHA-256 is 8043d1deedbe1c223948e8041f6c37e0d19cf9062cd47ba7ffeb5a87eaa34151
+; Made from programs.c by `make native`; its SHA-256 is 55b19b21df9919703b7a090aa63031dba79ce23d4d458e97c1a5c5395bd0a37a
 define void @$run(ptr %0) #0 {
   %2 = load ptr, ptr %0, align 8
   %3 = load ptr, ptr %2, align 8

@@ -1,7 +1,7 @@
 /* The loop that runs a program, and what Python calls of native code as functions of its own: a program whose arrays are given in a
    tuple, a comparison of what dictionaries hold, whether nobody else sees the memory of arrays, and a read-only view of an array.
 
-   A program is a list of calls, each a kernel's function with the unit's block of arguments (see `compiler/calls.py`). Before the
+   A program is a list of calls, each a kernel's function with the unit's block of arguments (see `compiler/programs.py`). Before the
    first of them the loop writes down in the table where the caller's arrays are: it is given the array objects themselves, since
    Python would take longer to read where an array's data is. A caller may give all at once, in a tuple, and leave it to the loop to
    see whether they are arrays whose elements lie in order: Python takes 0.2 µs for each.
@@ -31,7 +31,7 @@ static inline const void *told(object *self) { return (char *)self + CONTENTS; }
 /* Programs */
 
 enum { OWNS, FAILURE };            /* in a table: each thread's own one; where failures are noted */
-enum { SHARED = 1, CHECKED = 2, WAKING = 4 }; /* flags of a call: see `compiler/calls.py` */
+enum { SHARED = 1, CHECKED = 2, WAKING = 4 }; /* flags of a call: see `compiler/programs.py` */
 enum { ODD = -1 };                 /* noted as a failure: one of the tuple is no such array, and nothing has run */
 
 typedef void unit(void **table, word first, word last, void *own, void *block);

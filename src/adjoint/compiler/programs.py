@@ -1,4 +1,4 @@
-"""What a program is: a list of calls, each a kernel's function with the unit's block of arguments. `calls.c` runs it.
+"""What a program is: a list of calls, each a kernel's function with the unit's block of arguments. `programs.c` runs it.
 
 A call is four numbers: the function, its block, how many chunks it has, and flags. Before the first of them the loop writes down
 in the table where the caller's arrays are: a move is three numbers, which object, the position in the table, and bytes to add. A
