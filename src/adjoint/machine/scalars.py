@@ -119,10 +119,8 @@ class SmallStep:
         given: dict[int, list[Element]] = {}
 
         def load(k: int, at: str = "0", apart: int = 0) -> list[Element]:
-            dtype, places = (
-                inputs[k].dtype.name,
-                [str(i) if at == "0" else e.plus(at, i) for i in range(inputs[k].size)],
-            )
+            dtype = inputs[k].dtype.name
+            places = [str(i) if at == "0" else e.plus(at, i) for i in range(inputs[k].size)]
             if apart:
                 return [e.load(pointers[k], place, dtype, apart) for place in places]
             return [e.load_scalar(pointers[k], place, dtype) for place in places]
@@ -130,9 +128,8 @@ class SmallStep:
         def load_ahead(leaf: int, low: str) -> Elements:
             k = self.order[leaf]
             size = inputs[k].size if k >= constants + carries else 0
-            return Elements(
-                load(k, e.times(low, size), size) if size else load(k), inputs[k].shape, inputs[k].dtype.name
-            )
+            items = load(k, e.times(low, size), size) if size else load(k)
+            return Elements(items, inputs[k].shape, inputs[k].dtype.name)
 
         if early:
             given.update({k: load(k) for k in range(constants) if k in read})

@@ -84,7 +84,8 @@ class Recognizer:
     def note(self, counts: list[int] | None) -> None:
         """Note which reference counts the nodes had, as `reference_counts` gives them, for native code to compare."""
         if self.counts is not None:
-            self.counts[: len(counts or "-")] = [-1] if counts is None else [n - COUNTED_IN_LIST + 1 for n in counts]
+            held = [-1] if counts is None else [n - COUNTED_IN_LIST + 1 for n in counts]
+            self.counts[: len(held)] = held
             self.noted = counts
 
     def recognises(self, c: Canonical) -> bool:
