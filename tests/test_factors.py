@@ -143,6 +143,12 @@ def test_what_is_not_finite_gives_nan(backends: Backend) -> None:
             assert np.isnan(found[[1, 3]]).all() and np.isfinite(np.delete(found, [1, 3], 0)).all()
 
 
+def test_loops_say_what_a_function_in_c_is_given(backends: Backend) -> None:
+    backends("native")
+    text = str(ad.execution.explain(la.eigvalsh(ad.tensor(np.eye(20))), stage="loops"))
+    assert "eigenvalues_d(%0 + j · 0, %1 + j · 20, null, scratch, " in text
+
+
 def test_pivots_that_are_no_rows(backends: Backend) -> None:
     """A user may make them up: they are an error, and nothing outside the matrix is touched."""
     packed, b = ad.tensor(np.eye(20)), ad.ones((20, 1))

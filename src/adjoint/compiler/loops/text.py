@@ -114,7 +114,7 @@ class Writing:
     def name(self, to: str) -> str:
         found = self.made.get(to)
         if found is None:
-            found = self.made[to] = f"v{len(self.made) + 1}" if to.startswith("%v") else to[1:]
+            found = self.made[to] = f"v{len(self.made) + 1}" if to.startswith("%v") else to.lstrip("%@")
         return found
 
     # Values
