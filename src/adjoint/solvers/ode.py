@@ -133,9 +133,8 @@ def odeint(
             raise TypeError(f"odeint: the function returns {slope.size} numbers for a state of {y.size}{at_user()}")
         return slope.astype(y.dtype)
 
-    allowed = 1e-2, 0.0
     if method == "rk4":
-        solve = _fixed_steps(int(substeps), memory)
+        solve, allowed = _fixed_steps(int(substeps), memory), (1e-2, 0.0)
     else:
         eps = 1e-5 if start.dtype.dtype.itemsize == 4 else 1.49e-8
         control = _Control(
@@ -148,10 +147,8 @@ def odeint(
         if event is not None:
             return _until(control, field, start, times, lambda y, s: event(unravel(y), s, *args), unravel)
         solve, allowed = control.solve, (control.rtol**0.5, control.atol**0.5)
-    if derivative == "adjoint":
-        ys = with_continuous_adjoint(field, solve, start, times, allowed)
-    else:
-        ys = solve(field, start, times)
+    adjoint = derivative == "adjoint"
+    ys = with_continuous_adjoint(field, solve, start, times, allowed) if adjoint else solve(field, start, times)
     return vmap(unravel)(_checked(ys, times))
 
 
