@@ -68,6 +68,20 @@ def test_no_import_hides_in_a_function(path):
     assert not hidden, f"imports inside functions of {path.name}, lines {sorted(hidden)}"
 
 
+def test_files_and_functions_are_short():
+    """So that one can be read at a sitting: the page on the design, too."""
+    texts = {path.relative_to(ROOT): path.read_text() for path in SOURCES}
+    assert [str(path) for path, text in texts.items() if text.count("\n") >= 600] == []
+    functions = [
+        (f"{path}: {node.name}", node.end_lineno - node.lineno + 1)
+        for path, text in texts.items()
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    assert [name for name, lines in functions if lines > 80] == []
+    assert len((ROOT / "docs" / "design.md").read_text().split()) <= 2000
+
+
 def test_public_names_resolve():
     assert len(set(ad.__all__)) == len(ad.__all__)
     assert [name for name in ad.__all__ if not hasattr(ad, name)] == []
