@@ -615,10 +615,13 @@ def test_native_text_is_that_of_its_source(name: str) -> None:
     assert first.endswith(hashlib.sha256(b"".join([source, *headers])).hexdigest())
 
 
-def test_make_native_compiles_what_is_in_c() -> None:
+def test_what_is_in_c_is_compiled_by_make_native_and_listed_for_the_wheel() -> None:
     sources = sorted(path.stem for path in Path(adjoint.runtime.__file__).parent.glob("*.c"))
-    recipe = (Path(__file__).parent.parent / "Makefile").read_text("utf-8").split("\nnative:\n")[1]
+    root = Path(__file__).parent.parent
+    recipe = (root / "Makefile").read_text("utf-8").split("\nnative:\n")[1]
     assert f"for name in {' '.join(sources)}; do" in recipe
+    listed = ", ".join([f'"{name}"' for name in sources])
+    assert f"written = ({listed})" in (root / ".ci" / "run").read_text("utf-8")
 
 
 def test_the_pools_memory_is_as_large_as_its_source_says() -> None:
