@@ -282,6 +282,18 @@ def test_where_a_view_lies_is_no_part_of_a_kind() -> None:
         assert straight.tolist() == [1.0, 9.0, 3.0, 4.0] and turned.tolist() == [1.0, 3.0, 2.0, 4.0]
 
 
+@pytest.mark.parametrize("flat", [lambda x: x.reshape(4), lambda x: x.flatten()])
+def test_copies_of_views_are_not_taken_for_views_of_others(flat: Callable[[Any], Any]) -> None:
+    """What `reshape` copied of a transposed tensor says nothing of a tensor of its own, which has a view."""
+    turned = torch.tensor(M).t()
+    assert turned.tolist() == [[1.0, 3.0], [2.0, 4.0]]  # it has its value, as a tensor of its own has
+    for _ in range(5):
+        assert flat(turned)._base is None
+    base = torch.tensor(M)
+    flat(base)[1] = 9.0
+    assert base.tolist() == [[1.0, 9.0], [3.0, 4.0]]
+
+
 def test_axes_that_are_turned_in_place_are_pythons() -> None:
     for _ in range(5):
         base = torch.tensor(M)

@@ -170,10 +170,11 @@ class Calls:
         return result
 
     def may_know(self, given: tuple[Any, ...], result: Any) -> bool:
-        """Whether a result is a tensor, or a view of the first argument that has the base's memory, as all views of such have."""
+        """Whether a result is a tensor, or a view of the first argument that has the base's memory, as all views of such have. A
+        tensor from a function that looks at how views lie is the copy that it made because of that: no kind says that."""
         surface, kind = self.surface, type(result)
         if kind is not surface.view or surface.view is None:
-            return kind is surface.tensor
+            return kind is surface.tensor and self.of_views
         base: Any = given[0]
         if result._base is not base or type(base) not in (
             surface.tensor,
