@@ -260,9 +260,9 @@ def test_kinds_that_are_remembered_stay_few(monkeypatch):
 def test_conditions_on_numbers_have_ways_of_their_own(monkeypatch):
     """RAdam's rule changes with the count, and comes back with another optimizer: two ways are recorded, once each."""
     called = []
-    update = optim.RAdam.update
+    recorded = alike._recorded
     monkeypatch.setattr(alike, "_recipes", {})
-    monkeypatch.setattr(optim.RAdam, "update", lambda *given: called.append(given) or update(*given))
+    monkeypatch.setattr(alike, "_recorded", lambda *given: called.append(given) or recorded(*given))
     for _ in range(2):
         w = ad.variable(np.ones(3, "f4"))
         optimizer = optim.RAdam([w], betas=(0.9, 0.99))
