@@ -245,6 +245,17 @@ def test_views_are_views() -> None:
         assert leaf.grad.tolist() == [[0.0, 4.0], [2.0, 6.0]]
 
 
+def test_a_view_of_the_very_node_records_nothing() -> None:
+    """A leaf isn't recorded at the line that looks at it, and nothing more waits to be computed."""
+    for _ in range(5):
+        leaf = torch.tensor(M)
+        leaf.view(4)  # from now on it is known what views of it have together
+        before, waiting = met(), pending.recorded_since[0]
+        assert leaf.squeeze().node is leaf.node
+        assert leaf.node.site is None and pending.recorded_since[0] == waiting
+    assert met() > before
+
+
 def test_views_of_views_see_what_is_written() -> None:
     """Of a view of a view native code takes the node only if each of them has seen the one below."""
     base = torch.tensor(M)

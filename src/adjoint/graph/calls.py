@@ -244,9 +244,9 @@ class Calls:
         used = [step.source for step in steps]
         if len(place) > MOST_NODES or any([used.count(i) != 1 for i in free.values()]):
             return None
-        looks = sites.looks if steps else WHERE.index("users")
-        weight = 0 if result.tracked else result.type.size + 1024
         is_view = type(made) is self.surface.view
+        looks = sites.looks if steps or is_view else WHERE.index("users")  # a view of the very node records nothing
+        weight = 0 if result.tracked or (is_view and not steps) else result.type.size + 1024
         if is_view and (arguments[0].how != "tensor" or made._cached is not result):
             return None
         base, view = (type(given[0]), [getattr(made, name) for name in OF_VIEW]) if is_view else (None, [])

@@ -320,7 +320,7 @@ static inline object *recorded(const struct calls *c, const struct kind *k, obje
     object *tensor = 0, *node = 0;
     for (word i = 0; i < known; i++) p->count(nodes[i]); /* a finalizer may let a name go */
     int there = find_place(c, k, &at);
-    if (there > 0 && !k->steps) there = settle(s, nodes[k->result], &at);
+    if (there > 0 && !k->steps && k->looks) there = settle(s, nodes[k->result], &at);
     object *memory = there > 0 && k->base ? memory_of(s, given[0]) : 0;
     if (there > 0 && k->base && !memory) there = 0;
     for (; there > 0 && made < known + k->steps; made++)
