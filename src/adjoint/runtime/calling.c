@@ -1,4 +1,4 @@
-/* Calls that record what an earlier call of their kind did (see `graph.calls`): a kind says what is asked of the arguments, and
+/* Calls that record what an earlier call of their kind did (see `graph.kinds`): a kind says what is asked of the arguments, and
    which nodes are made of them. `calling.py` says where everything is. */
 
 #include "recording.h"

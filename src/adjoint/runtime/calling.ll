@@ -1,4 +1,4 @@
-; Made from calling.c by `make native`; its SHA-256 is 310d7ac9c799af9cb35578457621adc3b705c0c818b2f98b7547079605e9d070
+; Made from calling.c by `make native`; its SHA-256 is c2cd5785793d53d3ec55e05f3817feb36d0c7ad6a5591db2c9db14273f37a328
 define ptr @$again(ptr %0, ptr %1, i64 %2) #0 {
   %4 = alloca [32 x ptr], align 16
   %5 = alloca ptr, align 8
