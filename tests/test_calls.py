@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+import adjoint.torch as torch
 from adjoint import optim
 from adjoint.batch import Batch
 from adjoint.derive import expand
@@ -224,6 +225,27 @@ def test_a_rule_that_is_replaced_is_followed(monkeypatch):
     assert moved(one) == [3, 3, 3] and moved(other) == [1, 1, 1]
     monkeypatch.setattr(optim.SGD, "update", lambda self, parameter, gradient, state, group: parameter - 5 * gradient)
     assert moved(other) == [5, 5, 5]
+
+
+@pytest.mark.parametrize("name", ("SGD", "Adam", "AdamW", "RMSprop", "NAdam", "Rprop"))
+def test_optimizers_under_pytorchs_names_repeat_updates(monkeypatch, name):
+    """As the core's do, with the same bits; a subclass of the user's is run in each step."""
+    repeated, repeat = [], alike.Update.repeat
+    monkeypatch.setattr(alike.Update, "repeat", lambda *given: repeated.append(given) or repeat(*given))
+
+    def trained(kind, weight):
+        optimizer, repeated[:] = kind([weight], lr=0.1), []
+        for k in range(3):
+            optimizer.zero_grad()
+            (weight * weight * (k + 1.0)).sum().backward()
+            optimizer.step()
+        return len(repeated), weight.tolist()
+
+    kind = getattr(torch.optim, name)
+    own = type("Own", (kind,), {"__module__": __name__})
+    expected = trained(getattr(optim, name), ad.variable([1.0, -2.0]))
+    assert trained(kind, torch.nn.Parameter(torch.tensor([1.0, -2.0]))) == expected and expected[0] == 3
+    assert trained(own, torch.nn.Parameter(torch.tensor([1.0, -2.0])))[0] == 0
 
 
 def test_hyperparameters_that_are_no_numbers_leave_updates_as_they_are():
