@@ -245,14 +245,16 @@ def test_views_are_views() -> None:
         assert leaf.grad.tolist() == [[0.0, 4.0], [2.0, 6.0]]
 
 
-def test_a_view_of_the_very_node_records_nothing() -> None:
-    """A leaf isn't recorded at the line that looks at it, and nothing more waits to be computed."""
+def test_what_names_the_very_node_records_nothing() -> None:
+    """A leaf isn't recorded at the line that looks at it, and nothing more waits to be computed for a view."""
     for _ in range(5):
         leaf = torch.tensor(M)
         leaf.view(4)  # from now on it is known what views of it have together
         before, waiting = met(), pending.recorded_since[0]
         assert leaf.squeeze().node is leaf.node
         assert leaf.node.site is None and pending.recorded_since[0] == waiting
+        whole = torch.tensor([1, 2])
+        assert torch.floor(whole).node is whole.node and whole.node.site is None
     assert met() > before
 
 

@@ -245,7 +245,9 @@ class Calls:
         if len(place) > MOST_NODES or any([used.count(i) != 1 for i in free.values()]):
             return None
         is_view = type(made) is self.surface.view
-        looks = sites.looks if steps or is_view else WHERE.index("users")  # a view of the very node records nothing
+        # What has a line and isn't new may have it from this call, as `+x` gives one to a leaf.
+        given_line = not steps and not is_view and result.site is not None
+        looks = WHERE.index("users") if given_line else sites.looks
         weight = 0 if result.tracked or (is_view and not steps) else result.type.size + 1024
         if is_view and (arguments[0].how != "tensor" or made._cached is not result):
             return None
