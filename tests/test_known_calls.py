@@ -63,6 +63,10 @@ OPERATORS: list[Callable[..., Any]] = [
     lambda x, y, i, s: i // 2, lambda x, y, i, s: x * s, lambda x, y, i, s: (x + 1.5) * (x + 1.5), lambda x, y, i, s: y * True,
 ]  # fmt: skip
 FUNCTIONS: list[Callable[..., Any]] = [
+    lambda x, y, i, s: torch.cat([x, y, x]), lambda x, y, i, s: torch.cat((x, y * 0.5), 1),
+    lambda x, y, i, s: torch.stack([s * 2.0, s * s]),
+    lambda x, y, i, s: torch.cat([x, y * 0.5], dim=1), lambda x, y, i, s: x.sum(dim=1, keepdim=True) * 1.0,
+    lambda x, y, i, s: torch.add(x, y, alpha=2), lambda x, y, i, s: F.smooth_l1_loss(x, y, reduction="sum"),
     lambda x, y, i, s: torch.exp(x), lambda x, y, i, s: x.sum(), lambda x, y, i, s: torch.mean(x, 1),
     lambda x, y, i, s: x.sum((0, 1)), lambda x, y, i, s: torch.mm(x, y), lambda x, y, i, s: x.matmul(y),
     lambda x, y, i, s: torch.add(x, y), lambda x, y, i, s: x.pow(2),

@@ -137,12 +137,12 @@ def count_pending(node: Node) -> None:
 def _due(node: Node) -> tuple[list[Node], bool]:
     """Which nodes to evaluate if much is pending below this one, and whether that is large. Nobody may hold other nodes of that
     graph when they are evaluated, for what is held is computed and kept."""
-    below = _pending_below(node)
+    below = topological([node], lambda x: x.value is None)
     pending = elements = 0
     for x in below:
         if is_traced(x):
             return [], False
-        if type(x.type) is not tuple:
+        if x.value is None and type(x.type) is not tuple:
             pending += 1
             elements += x.type.size
     if elements <= LOOK_AFTER:
@@ -159,7 +159,7 @@ def _due(node: Node) -> tuple[list[Node], bool]:
     return found, True
 
 
-def _where_to_cut(below: dict[Node, int]) -> list[Node]:
+def _where_to_cut(below: Sequence[Node]) -> list[Node]:
     """Which nodes to evaluate, one after the other, where much is pending below the last of these: those that end so many turns
     of a loop as were evaluated together before. So the same graphs come back, and have programs. None while a turn isn't over."""
     chain = _longest_chain(below)
@@ -186,33 +186,20 @@ def _mark(x: Node) -> Any:
     return x.op, x.type, place_of(x.site, x.offset)
 
 
-def _pending_below(node: Node) -> dict[Node, int]:
-    """The pending nodes that a node depends on, itself among them, inputs first: how many are in the longest chain up to each."""
-    lengths: dict[Node, int] = {}
-    stack = [node] if node.value is None else []
-    while stack:
-        x = stack[-1]
-        longest, ready = 0, x not in lengths
-        for y in x.inputs if ready else ():
-            if y.value is None:
-                length = lengths.get(y)
-                if length is None:
-                    stack.append(y)
-                    ready = False
-                elif length > longest:
-                    longest = length
-        if ready:
-            lengths[x] = longest + 1
-        if x is stack[-1]:
-            stack.pop()
-    return lengths
-
-
-def _longest_chain(below: dict[Node, int]) -> list[Node]:
+def _longest_chain(below: Sequence[Node]) -> list[Node]:
     """The longest chain of pending nodes, each of which is an input of the next one; it ends with the last of these."""
-    chain = [next(reversed(below))]
+    lengths: dict[Node, int] = {}
+    for x in below:
+        if x.value is None:
+            longest = 0
+            for y in x.inputs:
+                length = lengths.get(y, 0)
+                if length > longest:
+                    longest = length
+            lengths[x] = longest + 1
+    chain = [below[-1]]
     while True:
-        longer = [y for y in chain[-1].inputs if y in below]
+        longer = [y for y in chain[-1].inputs if y in lengths]
         if not longer:
             return chain[::-1]
-        chain.append(max(longer, key=below.__getitem__))
+        chain.append(longer[0] if len(longer) == 1 else max(longer, key=lengths.__getitem__))

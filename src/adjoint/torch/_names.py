@@ -17,7 +17,7 @@ from adjoint.tensors.named import new
 
 from ._errors import as_pytorchs
 from ._tensor import Core, Tensor, as_torch
-from ._view_tensors import SURFACE, following
+from ._view_tensors import SURFACE, following, following_a_list
 
 __all__ = [
     "FUNCTIONS", "IN_PLACE", "METHODS", "at_users_line", "function", "like", "method", "pair_type",
@@ -195,14 +195,14 @@ def written(out: Any, result: Any) -> Any:
 
 
 def function(
-    *names: str, methods: bool = True, in_place: bool = False, quick: Quick | None = None, follows: bool = False
+    *names: str, methods: bool = True, in_place: bool = False, quick: Quick | None = None, follows: bool | str = False
 ) -> Callable[[F], F]:
     """Register a function of `torch` under its own name and others; as a method too; and its in-place method. Calls of one that
-    `follows` may be native code's: see `following`."""
+    `follows` may be native code's: see `following`, and of one that follows "a list" `following_a_list`."""
 
     def register(f: F) -> F:
         plain = recorded_at_user(f, quick)
-        called = following(plain) if follows else plain
+        called = (following_a_list if follows == "a list" else following)(plain) if follows else plain
         for name in (f.__name__.rstrip("_"), *names):
             FUNCTIONS[name] = called
             if methods:

@@ -53,7 +53,7 @@ def _of_one_type(args: tuple[Any, ...]) -> Any:
     return joined(nodes, dim % ndim)
 
 
-@function("concat", "concatenate", methods=False, quick=_of_one_type)
+@function("concat", "concatenate", methods=False, quick=_of_one_type, follows="a list")
 def cat(tensors: Any, dim: int = 0) -> Any:
     """Tensors joined along an axis."""
     given = list(tensors)
@@ -71,7 +71,7 @@ def cat(tensors: Any, dim: int = 0) -> Any:
     return core.concat([made(x if x.type.dtype is kind else cast(x, kind)) for x in some], axis=axis)
 
 
-@function(methods=False)
+@function(methods=False, follows="a list")
 def stack(tensors: Any, dim: int = 0) -> Any:
     """Tensors of one shape along a new axis."""
     given = list(tensors)

@@ -47,6 +47,7 @@ __all__ = [
     "conjugated",
     "flat_view",
     "following",
+    "following_a_list",
     "part",
     "permuted",
     "reshaping",
@@ -249,10 +250,27 @@ def following(f: F, of_views: bool = True) -> F:
     @functools.wraps(f)
     def called(*args: Any, **keywords: Any) -> Any:
         again = calls.again
-        if again is None or keywords:
+        if again is None:
             return f(*args, **keywords)
-        known = again(*args)
-        return calls.learn(args, f(*args), _getframe(1)) if known is None else known
+        given = (*args, tuple(keywords), *keywords.values()) if keywords else args
+        known = again(*given)
+        return calls.learn(given, f(*args, **keywords), _getframe(1)) if known is None else known
+
+    return called  # type: ignore[return-value]
+
+
+def following_a_list(f: F) -> F:
+    """As `following`: a function of a list or tuple of tensors, and of more."""
+    calls = Calls(SURFACE, looks=True)
+
+    @functools.wraps(f)
+    def called(*args: Any, **keywords: Any) -> Any:
+        again = calls.again
+        if again is None or not args or type(args[0]) not in (list, tuple):
+            return f(*args, **keywords)
+        given = (*args[0], *args[1:], tuple(keywords), *keywords.values())
+        known = again(*given)
+        return calls.learn(given, f(*args, **keywords), _getframe(1)) if known is None else known
 
     return called  # type: ignore[return-value]
 
