@@ -614,8 +614,8 @@ def test_updates_are_recorded_once_for_parameters_that_are_alike(monkeypatch):
     assert len(called) == 2
 
 
-@pytest.mark.parametrize("whose", ("the class", "the optimizer"))
-def test_a_rule_that_is_put_in_its_place_is_run_in_each_step(monkeypatch, whose):
+@pytest.mark.parametrize("whose, compiled", (("the class", False), ("the optimizer", False), ("the optimizer", True)))
+def test_a_rule_that_is_put_in_its_place_is_run_in_each_step(monkeypatch, whose, compiled):
     """It may read what changes from step to step."""
     update, factor = optim.SGD.update, [1.0]
 
@@ -628,10 +628,15 @@ def test_a_rule_that_is_put_in_its_place_is_run_in_each_step(monkeypatch, whose)
         monkeypatch.setattr(optim.SGD, "update", rule)
     else:
         monkeypatch.setattr(optimizer, "update", types.MethodType(rule, optimizer), raising=False)
-    for total in (1.0, 11.0, 111.0):
+
+    def step():
         optimizer.zero_grad()
         weight.sum().backward()
         optimizer.step()
+
+    step = ad.jit(step) if compiled else step
+    for total in (1.0, 11.0, 111.0):
+        step()
         factor[0] *= 10.0
         assert weight.tolist() == [-total, -total]
 
