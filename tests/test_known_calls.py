@@ -391,3 +391,14 @@ def test_a_scope_that_a_function_opens_is_at_the_user_s_line() -> None:
     for node in found:
         found += [z for z in node.inputs if z not in found]
     assert {z.origin.scopes for z in found if z.op.name == "matmul"} == {("Linear",)}
+
+
+def test_of_long_lists_nothing_is_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kind has few nodes; what thousands of tensors are would take long to see."""
+    seen: list[int] = []
+    plain = Calls.arguments
+    monkeypatch.setattr(Calls, "arguments", lambda self, given: seen.append(len(given)) or plain(self, given))  # type: ignore[func-returns-value]
+    few, many = [torch.tensor([float(k)]) for k in range(3)], [torch.tensor([float(k)]) for k in range(300)]
+    for _ in range(3):
+        assert torch.stack(few).shape == (3, 1) and torch.stack(many).shape == (300, 1)
+    assert seen and max(seen) < 10

@@ -138,7 +138,7 @@ class Calls:
             ON_CALLS[0](self)
         if self.again is None or NARROW or active() is not None or not self.may_know(given, result):
             return result
-        if any([x is result for x in given]):  # and none that names the same node
+        if len(given) > MOST_NODES or any([x is result for x in given]):  # and none that names the same node
             return result
         while self.looks and frame.f_code.co_filename.startswith(self.surface.package):
             if frame.f_back is None:
