@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+import adjoint.torch as torch
 from adjoint import optim
 from adjoint.batch import Batch
 from adjoint.derive import expand
@@ -226,6 +227,27 @@ def test_a_rule_that_is_replaced_is_followed(monkeypatch):
     assert moved(other) == [5, 5, 5]
 
 
+@pytest.mark.parametrize("name", ("SGD", "Adam", "AdamW", "RMSprop", "NAdam", "Rprop"))
+def test_optimizers_under_pytorchs_names_repeat_updates(monkeypatch, name):
+    """As the core's do, with the same bits; a subclass of the user's is run in each step."""
+    repeated, repeat = [], alike.Update.repeat
+    monkeypatch.setattr(alike.Update, "repeat", lambda *given: repeated.append(given) or repeat(*given))
+
+    def trained(kind, weight):
+        optimizer, repeated[:] = kind([weight], lr=0.1), []
+        for k in range(3):
+            optimizer.zero_grad()
+            (weight * weight * (k + 1.0)).sum().backward()
+            optimizer.step()
+        return len(repeated), weight.tolist()
+
+    kind = getattr(torch.optim, name)
+    own = type("Own", (kind,), {"__module__": __name__})
+    expected = trained(getattr(optim, name), ad.variable([1.0, -2.0]))
+    assert trained(kind, torch.nn.Parameter(torch.tensor([1.0, -2.0]))) == expected and expected[0] == 3
+    assert trained(own, torch.nn.Parameter(torch.tensor([1.0, -2.0])))[0] == 0
+
+
 def test_hyperparameters_that_are_no_numbers_leave_updates_as_they_are():
     w = ad.variable(np.zeros(3, "f4"))
     optimizer = optim.SGD([w], lr=np.float32(0.5))
@@ -260,9 +282,9 @@ def test_kinds_that_are_remembered_stay_few(monkeypatch):
 def test_conditions_on_numbers_have_ways_of_their_own(monkeypatch):
     """RAdam's rule changes with the count, and comes back with another optimizer: two ways are recorded, once each."""
     called = []
-    update = optim.RAdam.update
+    recorded = alike._recorded
     monkeypatch.setattr(alike, "_recipes", {})
-    monkeypatch.setattr(optim.RAdam, "update", lambda *given: called.append(given) or update(*given))
+    monkeypatch.setattr(alike, "_recorded", lambda *given: called.append(given) or recorded(*given))
     for _ in range(2):
         w = ad.variable(np.ones(3, "f4"))
         optimizer = optim.RAdam([w], betas=(0.9, 0.99))

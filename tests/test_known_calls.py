@@ -12,7 +12,7 @@ import pytest
 import adjoint as ad
 import adjoint.torch as torch
 from adjoint.graph import CALLS, NARROW, Calls, Node, Scope
-from adjoint.graph.calls import MOST_KINDS, unknown
+from adjoint.graph.kinds import MOST_KINDS, unknown
 from adjoint.graph.node import Located, line_of
 from adjoint.primitives.core import LEAF
 from adjoint.runtime import calling, entries, llvm, recording
@@ -249,6 +249,19 @@ def test_views_are_views() -> None:
         assert leaf.grad.tolist() == [[0.0, 4.0], [2.0, 6.0]]
 
 
+def test_what_names_the_very_node_records_nothing() -> None:
+    """A leaf isn't recorded at the line that looks at it, and nothing more waits to be computed for a view."""
+    for _ in range(5):
+        leaf = torch.tensor(M)
+        leaf.view(4)  # from now on it is known what views of it have together
+        before, waiting = met(), pending.recorded_since[0]
+        assert leaf.squeeze().node is leaf.node
+        assert leaf.node.site is None and pending.recorded_since[0] == waiting
+        whole = torch.tensor([1, 2])
+        assert torch.floor(whole).node is whole.node and whole.node.site is None
+    assert met() > before
+
+
 def test_views_of_views_see_what_is_written() -> None:
     """Of a view of a view native code takes the node only if each of them has seen the one below."""
     base = torch.tensor(M)
@@ -284,6 +297,18 @@ def test_where_a_view_lies_is_no_part_of_a_kind() -> None:
         straight, turned = base.view(2, 2).reshape(4), base.t().reshape(4)
         base[0, 1] = 9.0
         assert straight.tolist() == [1.0, 9.0, 3.0, 4.0] and turned.tolist() == [1.0, 3.0, 2.0, 4.0]
+
+
+@pytest.mark.parametrize("flat", [lambda x: x.reshape(4), lambda x: x.flatten()])
+def test_copies_of_views_are_not_taken_for_views_of_others(flat: Callable[[Any], Any]) -> None:
+    """What `reshape` copied of a transposed tensor says nothing of a tensor of its own, which has a view."""
+    turned = torch.tensor(M).t()
+    assert turned.tolist() == [[1.0, 3.0], [2.0, 4.0]]  # it has its value, as a tensor of its own has
+    for _ in range(5):
+        assert flat(turned)._base is None
+    base = torch.tensor(M)
+    flat(base)[1] = 9.0
+    assert base.tolist() == [[1.0, 9.0], [3.0, 4.0]]
 
 
 def test_axes_that_are_turned_in_place_are_pythons() -> None:
@@ -366,3 +391,14 @@ def test_a_scope_that_a_function_opens_is_at_the_user_s_line() -> None:
     for node in found:
         found += [z for z in node.inputs if z not in found]
     assert {z.origin.scopes for z in found if z.op.name == "matmul"} == {("Linear",)}
+
+
+def test_of_long_lists_nothing_is_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kind has few nodes; what thousands of tensors are would take long to see."""
+    seen: list[int] = []
+    plain = Calls.arguments
+    monkeypatch.setattr(Calls, "arguments", lambda self, given: seen.append(len(given)) or plain(self, given))  # type: ignore[func-returns-value]
+    few, many = [torch.tensor([float(k)]) for k in range(3)], [torch.tensor([float(k)]) for k in range(300)]
+    for _ in range(3):
+        assert torch.stack(few).shape == (3, 1) and torch.stack(many).shape == (300, 1)
+    assert seen and max(seen) < 10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import types
 
 import numpy as np
 import pytest
@@ -584,8 +585,8 @@ def test_constants_are_recorded_once_for_parameters_that_are_alike():
 
 def test_updates_are_recorded_once_for_parameters_that_are_alike(monkeypatch):
     """All steps of twenty parameters, compiled ones too, call the rule once for each type, whatever the counts are."""
-    update, called = optim.Adam.update, []
-    monkeypatch.setattr(optim.Adam, "update", lambda *given: called.append(given) or update(*given))
+    recorded, called = alike._recorded, []
+    monkeypatch.setattr(alike, "_recorded", lambda *given: called.append(given) or recorded(*given))
     monkeypatch.setattr(alike, "_recipes", {})
 
     def calls(count, late):
@@ -611,6 +612,33 @@ def test_updates_are_recorded_once_for_parameters_that_are_alike(monkeypatch):
     (other * other).sum().backward()
     optimizer.step()
     assert len(called) == 2
+
+
+@pytest.mark.parametrize("whose, compiled", (("the class", False), ("the optimizer", False), ("the optimizer", True)))
+def test_a_rule_that_is_put_in_its_place_is_run_in_each_step(monkeypatch, whose, compiled):
+    """It may read what changes from step to step."""
+    update, factor = optim.SGD.update, [1.0]
+
+    def rule(self, parameter, gradient, state, group):
+        return update(self, parameter, gradient * factor[0], state, group)
+
+    weight = ad.variable(np.zeros(2, "f4"))
+    optimizer = optim.SGD([weight], lr=1.0)
+    if whose == "the class":
+        monkeypatch.setattr(optim.SGD, "update", rule)
+    else:
+        monkeypatch.setattr(optimizer, "update", types.MethodType(rule, optimizer), raising=False)
+
+    def step():
+        optimizer.zero_grad()
+        weight.sum().backward()
+        optimizer.step()
+
+    step = ad.jit(step) if compiled else step
+    for total in (1.0, 11.0, 111.0):
+        step()
+        factor[0] *= 10.0
+        assert weight.tolist() == [-total, -total]
 
 
 @pytest.mark.usefixtures("equal_bits")

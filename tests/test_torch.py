@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import importlib
 import io
 import math
 import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -405,6 +408,36 @@ def test_modes():
         return x * 2
 
     assert not f().requires_grad and not g().requires_grad
+
+
+def test_calls_that_are_inferences_at_the_same_time():
+    """In threads and tasks, of which the first to begin is the first to end."""
+    both = threading.Barrier(2)
+    ended = threading.Event()
+
+    @torch.inference_mode()
+    def call(first):
+        both.wait(10)
+        if not first:
+            ended.wait(10)
+        return torch.is_inference_mode_enabled(), torch.is_grad_enabled()
+
+    @torch.inference_mode()
+    async def task(rounds):
+        for _ in range(rounds):
+            await asyncio.sleep(0)
+        return torch.is_inference_mode_enabled(), torch.is_grad_enabled()
+
+    async def tasks():
+        return await asyncio.gather(task(1), task(3))
+
+    with ThreadPoolExecutor(2) as pool:
+        calls = [pool.submit(call, first) for first in (True, False)]
+        found = [calls[0].result(10)]
+        ended.set()
+        found.append(calls[1].result(10))
+    assert found == asyncio.run(tasks()) == [(True, False)] * 2
+    assert not torch.is_inference_mode_enabled() and torch.is_grad_enabled()
 
 
 # Networks -------------------------------------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ class Options(TypedDict, total=False):
 
 OPTIONS = Options(maximize=False, foreach=None, capturable=False, differentiable=False, fused=None)
 
-OWN = __name__.removesuffix("optimizer")  # how the names of modules with optimizers of ours begin
+OWN = __name__.removesuffix("optimizer")  # how the names of modules with rules of ours begin
 
 
 class _Numbers(tracing.Versioned, dict[str, Any]):
@@ -296,7 +296,7 @@ class Optimizer(tracing.Watched):
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        if type(self).__module__.startswith(OWN):
+        if self._is_ours():
             with tracing.unobserved():
                 without_collector(self._descend)
         else:
@@ -316,7 +316,7 @@ class Optimizer(tracing.Watched):
         tracer = active()
         if tracer is not None:
             tracer.alike([state for _, _, state, _ in turns if "step" in state], "step")
-        known = Updates(self) if type(self).__module__.startswith(OWN) else None
+        known = Updates(self) if self._is_ours() else None
         for turn in turns:
             parameter, _, state, _ = turn
             self._update(turn, known)
@@ -327,6 +327,13 @@ class Optimizer(tracing.Watched):
             self.sharing.spread(given)
             changed += [parameter for _, parameter in given]
         return changed
+
+    def _is_ours(self) -> bool:
+        """Whether class, the core's or PyTorch's, and rule are the package's, which reads nothing but what it is given. A rule of
+        the user's that was put in its place may read anything, anew in each step."""
+        rule: Any = getattr(self.update, "__func__", self.update)
+        names = getattr(rule, "__globals__", {})
+        return type(self).__module__.startswith("adjoint.") and str(names.get("__name__")).startswith(OWN)
 
     def _update(self, turn: Turn, known: Updates | None) -> None:
         """Give a parameter its new value. `known` are the updates of this step that are recorded as others were."""

@@ -1,4 +1,4 @@
-/* Calls that record what an earlier call of their kind did (see `graph.calls`): a kind says what is asked of the arguments, and
+/* Calls that record what an earlier call of their kind did (see `graph.kinds`): a kind says what is asked of the arguments, and
    which nodes are made of them. `calling.py` says where everything is. */
 
 #include "recording.h"
@@ -320,7 +320,7 @@ static inline object *recorded(const struct calls *c, const struct kind *k, obje
     object *tensor = 0, *node = 0;
     for (word i = 0; i < known; i++) p->count(nodes[i]); /* a finalizer may let a name go */
     int there = find_place(c, k, &at);
-    if (there > 0 && !k->steps) there = settle(s, nodes[k->result], &at);
+    if (there > 0 && !k->steps && k->looks) there = settle(s, nodes[k->result], &at);
     object *memory = there > 0 && k->base ? memory_of(s, given[0]) : 0;
     if (there > 0 && k->base && !memory) there = 0;
     for (; there > 0 && made < known + k->steps; made++)

@@ -1,4 +1,4 @@
-; Made from calling.c by `make native`; its SHA-256 is 7ac7627a16fb13db3c12c5da0327b60c3a38430b2f03f484eea7ccaa2b528994
+; Made from calling.c by `make native`; its SHA-256 is c2cd5785793d53d3ec55e05f3817feb36d0c7ad6a5591db2c9db14273f37a328
 define ptr @$again(ptr %0, ptr %1, i64 %2) #0 {
   %4 = alloca [32 x ptr], align 16
   %5 = alloca ptr, align 8
@@ -603,7 +603,7 @@ define internal fastcc ptr @$recorded(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4) #0
   %52 = getelementptr inbounds i8, ptr %35, i64 160
   %53 = getelementptr inbounds i8, ptr %35, i64 176
   %54 = getelementptr inbounds i8, ptr %35, i64 168
-  br i1 %47, label %676, label %58
+  br i1 %47, label %679, label %58
 
 55:
   %56 = icmp eq i32 %123, 0
@@ -709,11 +709,11 @@ define internal fastcc ptr @$recorded(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4) #0
    call void %125(ptr %59)
   %126 = icmp ne ptr %124, null
   %127 = select i1 %122, i1 true, i1 %126
-  br i1 %127, label %55, label %521
+  br i1 %127, label %55, label %524
 
 128:
   %129 = icmp slt i32 %123, 1
-  br i1 %129, label %519, label %130
+  br i1 %129, label %522, label %130
 
 130:
   %131 = load i64, ptr %37, align 8
@@ -729,7 +729,7 @@ define internal fastcc ptr @$recorded(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4) #0
   %137 = load ptr, ptr %136, align 8
   %138 = call ptr %135(ptr %137, ptr %15, i64 2, ptr null)
   %139 = icmp eq ptr %138, null
-  br i1 %139, label %676, label %140
+  br i1 %139, label %679, label %140
 
 140:
   %141 = phi ptr [ null, %34 ], [ %120, %133 ], [ %120, %130 ]
@@ -798,7 +798,7 @@ define internal fastcc ptr @$recorded(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4) #0
   %180 = load ptr, ptr %179, align 8
   %181 = call ptr %178(ptr %180, i64 0)
   %182 = icmp eq ptr %181, null
-  br i1 %182, label %676, label %183
+  br i1 %182, label %679, label %183
 
 183:
   store ptr %145, ptr %14, align 16
@@ -920,7 +920,7 @@ define internal fastcc ptr @$recorded(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4) #0
   br label %261
 
 261:
-  br i1 %227, label %676, label %269
+  br i1 %227, label %679, label %269
 
 262:
   %263 = phi i64 [ 0, %29 ], [ %267, %262 ]
@@ -937,642 +937,647 @@ define internal fastcc ptr @$recorded(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4) #0
   %271 = getelementptr inbounds i8, ptr %1, i64 112
   %272 = load i64, ptr %271, align 8
   %273 = icmp eq i64 %272, 0
-  br i1 %273, label %274, label %310
+  br i1 %273, label %274, label %313
 
 274:
-  %275 = getelementptr inbounds i8, ptr %1, i64 120
-  %276 = load i64, ptr %275, align 8
-  %277 = getelementptr inbounds ptr, ptr %3, i64 %276
-  %278 = load ptr, ptr %277, align 8
-  %279 = load ptr, ptr %16, align 8
-  %280 = getelementptr inbounds i8, ptr %279, i64 352
-  %281 = load i64, ptr %280, align 8
-  %282 = getelementptr inbounds i8, ptr %278, i64 %281
-  %283 = load ptr, ptr %282, align 8
-  %284 = getelementptr inbounds i8, ptr %279, i64 224
-  %285 = load ptr, ptr %284, align 8
-  %286 = icmp eq ptr %283, %285
-  br i1 %286, label %287, label %302
+  %275 = load i64, ptr %37, align 8
+  %276 = icmp eq i64 %275, 0
+  br i1 %276, label %313, label %277
 
-287:
-  %288 = getelementptr inbounds i8, ptr %279, i64 360
-  %289 = load i64, ptr %288, align 8
-  %290 = getelementptr inbounds i8, ptr %278, i64 %289
-  %291 = load ptr, ptr %290, align 8
-  %292 = getelementptr inbounds i8, ptr %279, i64 48
-  %293 = load ptr, ptr %292, align 8
-  call void %293(ptr %141)
-  %294 = load ptr, ptr %292, align 8
-  call void %294(ptr %142)
-  %295 = load i64, ptr %280, align 8
-  %296 = getelementptr inbounds i8, ptr %278, i64 %295
-  store ptr %141, ptr %296, align 8
-  %297 = load i64, ptr %288, align 8
-  %298 = getelementptr inbounds i8, ptr %278, i64 %297
-  store ptr %142, ptr %298, align 8
-  %299 = getelementptr inbounds i8, ptr %279, i64 56
-  %300 = load ptr, ptr %299, align 8
-  call void %300(ptr %283)
-  %301 = load ptr, ptr %299, align 8
-  call void %301(ptr %291)
-  br label %310
+277:
+  %278 = getelementptr inbounds i8, ptr %1, i64 120
+  %279 = load i64, ptr %278, align 8
+  %280 = getelementptr inbounds ptr, ptr %3, i64 %279
+  %281 = load ptr, ptr %280, align 8
+  %282 = load ptr, ptr %16, align 8
+  %283 = getelementptr inbounds i8, ptr %282, i64 352
+  %284 = load i64, ptr %283, align 8
+  %285 = getelementptr inbounds i8, ptr %281, i64 %284
+  %286 = load ptr, ptr %285, align 8
+  %287 = getelementptr inbounds i8, ptr %282, i64 224
+  %288 = load ptr, ptr %287, align 8
+  %289 = icmp eq ptr %286, %288
+  br i1 %289, label %290, label %305
 
-302:
-  %303 = getelementptr inbounds i8, ptr %279, i64 296
-  %304 = load i64, ptr %303, align 8
-  %305 = getelementptr inbounds i8, ptr %283, i64 %304
-  %306 = load ptr, ptr %305, align 8
-  %307 = getelementptr inbounds i8, ptr %16, i64 216
-  %308 = load ptr, ptr %307, align 8
-  %309 = icmp eq ptr %306, %308
-  br i1 %309, label %521, label %310
+290:
+  %291 = getelementptr inbounds i8, ptr %282, i64 360
+  %292 = load i64, ptr %291, align 8
+  %293 = getelementptr inbounds i8, ptr %281, i64 %292
+  %294 = load ptr, ptr %293, align 8
+  %295 = getelementptr inbounds i8, ptr %282, i64 48
+  %296 = load ptr, ptr %295, align 8
+  call void %296(ptr %141)
+  %297 = load ptr, ptr %295, align 8
+  call void %297(ptr %142)
+  %298 = load i64, ptr %283, align 8
+  %299 = getelementptr inbounds i8, ptr %281, i64 %298
+  store ptr %141, ptr %299, align 8
+  %300 = load i64, ptr %291, align 8
+  %301 = getelementptr inbounds i8, ptr %281, i64 %300
+  store ptr %142, ptr %301, align 8
+  %302 = getelementptr inbounds i8, ptr %282, i64 56
+  %303 = load ptr, ptr %302, align 8
+  call void %303(ptr %286)
+  %304 = load ptr, ptr %302, align 8
+  call void %304(ptr %294)
+  br label %313
 
-310:
-  %311 = getelementptr inbounds i8, ptr %1, i64 32
-  %312 = load ptr, ptr %311, align 8
-  %313 = icmp eq ptr %312, null
-  br i1 %313, label %335, label %314
+305:
+  %306 = getelementptr inbounds i8, ptr %282, i64 296
+  %307 = load i64, ptr %306, align 8
+  %308 = getelementptr inbounds i8, ptr %286, i64 %307
+  %309 = load ptr, ptr %308, align 8
+  %310 = getelementptr inbounds i8, ptr %16, i64 216
+  %311 = load ptr, ptr %310, align 8
+  %312 = icmp eq ptr %309, %311
+  br i1 %312, label %524, label %313
 
-314:
-  %315 = load ptr, ptr %16, align 8
-  %316 = getelementptr inbounds i8, ptr %16, i64 160
-  %317 = load ptr, ptr %316, align 8
-  %318 = getelementptr inbounds i8, ptr %317, i64 16
-  %319 = load i64, ptr %318, align 8
-  %320 = icmp eq i64 %319, 0
-  br i1 %320, label %321, label %335
+313:
+  %314 = getelementptr inbounds i8, ptr %1, i64 32
+  %315 = load ptr, ptr %314, align 8
+  %316 = icmp eq ptr %315, null
+  br i1 %316, label %338, label %317
 
-321:
-  %322 = load ptr, ptr %2, align 8
-  %323 = getelementptr inbounds i8, ptr %315, i64 208
-  %324 = load ptr, ptr %323, align 8
-  %325 = call ptr %324(ptr %322)
-  %326 = icmp eq ptr %325, null
-  br i1 %326, label %335, label %327
+317:
+  %318 = load ptr, ptr %16, align 8
+  %319 = getelementptr inbounds i8, ptr %16, i64 160
+  %320 = load ptr, ptr %319, align 8
+  %321 = getelementptr inbounds i8, ptr %320, i64 16
+  %322 = load i64, ptr %321, align 8
+  %323 = icmp eq i64 %322, 0
+  br i1 %323, label %324, label %338
 
-327:
-  %328 = getelementptr inbounds i8, ptr %315, i64 216
-  %329 = load ptr, ptr %328, align 8
-  %330 = getelementptr inbounds i8, ptr %16, i64 152
-  %331 = load ptr, ptr %330, align 8
-  %332 = call ptr %329(ptr %331, ptr %325)
-  %333 = getelementptr inbounds i8, ptr %315, i64 56
+324:
+  %325 = load ptr, ptr %2, align 8
+  %326 = getelementptr inbounds i8, ptr %318, i64 208
+  %327 = load ptr, ptr %326, align 8
+  %328 = call ptr %327(ptr %325)
+  %329 = icmp eq ptr %328, null
+  br i1 %329, label %338, label %330
+
+330:
+  %331 = getelementptr inbounds i8, ptr %318, i64 216
+  %332 = load ptr, ptr %331, align 8
+  %333 = getelementptr inbounds i8, ptr %16, i64 152
   %334 = load ptr, ptr %333, align 8
-  call void %334(ptr %325)
-  br label %335
+  %335 = call ptr %332(ptr %334, ptr %328)
+  %336 = getelementptr inbounds i8, ptr %318, i64 56
+  %337 = load ptr, ptr %336, align 8
+  call void %337(ptr %328)
+  br label %338
 
-335:
-  %336 = phi ptr [ null, %321 ], [ %332, %327 ], [ null, %314 ], [ null, %310 ]
-  %337 = load ptr, ptr %311, align 8
-  %338 = icmp eq ptr %337, null
-  %339 = icmp ne ptr %336, null
-  %340 = select i1 %338, i1 true, i1 %339
-  br i1 %340, label %341, label %521
+338:
+  %339 = phi ptr [ null, %324 ], [ %335, %330 ], [ null, %317 ], [ null, %313 ]
+  %340 = load ptr, ptr %314, align 8
+  %341 = icmp eq ptr %340, null
+  %342 = icmp ne ptr %339, null
+  %343 = select i1 %341, i1 true, i1 %342
+  br i1 %343, label %344, label %524
 
-341:
-  %342 = getelementptr inbounds i8, ptr %1, i64 112
-  %343 = getelementptr inbounds i8, ptr %1, i64 144
-  %344 = getelementptr inbounds i8, ptr %10, i64 8
-  %345 = getelementptr inbounds i8, ptr %10, i64 16
-  %346 = getelementptr inbounds i8, ptr %10, i64 24
-  %347 = getelementptr inbounds i8, ptr %10, i64 32
-  %348 = getelementptr inbounds i8, ptr %11, i64 8
-  %349 = getelementptr inbounds i8, ptr %11, i64 16
-  %350 = getelementptr inbounds i8, ptr %11, i64 24
-  %351 = getelementptr inbounds i8, ptr %11, i64 32
-  %352 = getelementptr inbounds i8, ptr %12, i64 8
-  %353 = getelementptr inbounds i8, ptr %12, i64 16
-  %354 = getelementptr inbounds i8, ptr %12, i64 24
-  %355 = getelementptr inbounds i8, ptr %12, i64 32
-  %356 = getelementptr inbounds i8, ptr %12, i64 40
-  %357 = getelementptr inbounds i8, ptr %16, i64 320
-  %358 = getelementptr inbounds i8, ptr %16, i64 328
-  %359 = load i64, ptr %342, align 8
-  %360 = icmp sgt i64 %359, 0
-  br i1 %360, label %361, label %530
+344:
+  %345 = getelementptr inbounds i8, ptr %1, i64 112
+  %346 = getelementptr inbounds i8, ptr %1, i64 144
+  %347 = getelementptr inbounds i8, ptr %10, i64 8
+  %348 = getelementptr inbounds i8, ptr %10, i64 16
+  %349 = getelementptr inbounds i8, ptr %10, i64 24
+  %350 = getelementptr inbounds i8, ptr %10, i64 32
+  %351 = getelementptr inbounds i8, ptr %11, i64 8
+  %352 = getelementptr inbounds i8, ptr %11, i64 16
+  %353 = getelementptr inbounds i8, ptr %11, i64 24
+  %354 = getelementptr inbounds i8, ptr %11, i64 32
+  %355 = getelementptr inbounds i8, ptr %12, i64 8
+  %356 = getelementptr inbounds i8, ptr %12, i64 16
+  %357 = getelementptr inbounds i8, ptr %12, i64 24
+  %358 = getelementptr inbounds i8, ptr %12, i64 32
+  %359 = getelementptr inbounds i8, ptr %12, i64 40
+  %360 = getelementptr inbounds i8, ptr %16, i64 320
+  %361 = getelementptr inbounds i8, ptr %16, i64 328
+  %362 = load i64, ptr %345, align 8
+  %363 = icmp sgt i64 %362, 0
+  br i1 %363, label %364, label %533
 
-361:
-  %362 = phi i64 [ %515, %514 ], [ %27, %341 ]
-  %363 = load ptr, ptr %343, align 8
-  %364 = sub nsw i64 %362, %27
-  %365 = shl nsw i64 %364, 6
-  %366 = getelementptr inbounds i8, ptr %363, i64 %365
-  %367 = load ptr, ptr %16, align 8
-  %368 = load ptr, ptr %366, align 8
-  %369 = icmp eq ptr %368, null
-  br i1 %369, label %370, label %376
+364:
+  %365 = phi i64 [ %518, %517 ], [ %27, %344 ]
+  %366 = load ptr, ptr %346, align 8
+  %367 = sub nsw i64 %365, %27
+  %368 = shl nsw i64 %367, 6
+  %369 = getelementptr inbounds i8, ptr %366, i64 %368
+  %370 = load ptr, ptr %16, align 8
+  %371 = load ptr, ptr %369, align 8
+  %372 = icmp eq ptr %371, null
+  br i1 %372, label %373, label %379
 
-370:
-  %371 = getelementptr inbounds i8, ptr %367, i64 48
-  %372 = load ptr, ptr %371, align 8
-  %373 = getelementptr inbounds i8, ptr %366, i64 8
-  %374 = load ptr, ptr %373, align 8
-  call void %372(ptr %374)
-  %375 = load ptr, ptr %373, align 8
-  br label %510
+373:
+  %374 = getelementptr inbounds i8, ptr %370, i64 48
+  %375 = load ptr, ptr %374, align 8
+  %376 = getelementptr inbounds i8, ptr %369, i64 8
+  %377 = load ptr, ptr %376, align 8
+  call void %375(ptr %377)
+  %378 = load ptr, ptr %376, align 8
+  br label %513
 
-376:
-  %377 = getelementptr inbounds i8, ptr %367, i64 16
-  %378 = load ptr, ptr %377, align 8
-  %379 = getelementptr inbounds i8, ptr %366, i64 32
-  %380 = load i64, ptr %379, align 8
-  %381 = call ptr %378(i64 %380)
-  %382 = icmp eq ptr %381, null
-  br i1 %382, label %383, label %385
+379:
+  %380 = getelementptr inbounds i8, ptr %370, i64 16
+  %381 = load ptr, ptr %380, align 8
+  %382 = getelementptr inbounds i8, ptr %369, i64 32
+  %383 = load i64, ptr %382, align 8
+  %384 = call ptr %381(i64 %383)
+  %385 = icmp eq ptr %384, null
+  br i1 %385, label %386, label %388
 
-383:
-  %384 = getelementptr inbounds ptr, ptr %3, i64 %362
-  store ptr null, ptr %384, align 8
-  br label %530
-
-385:
-  %386 = load i64, ptr %379, align 8
-  %387 = icmp sgt i64 %386, 0
-  br i1 %387, label %388, label %392
+386:
+  %387 = getelementptr inbounds ptr, ptr %3, i64 %365
+  store ptr null, ptr %387, align 8
+  br label %533
 
 388:
-  %389 = getelementptr inbounds i8, ptr %367, i64 48
-  %390 = getelementptr inbounds i8, ptr %366, i64 56
-  %391 = getelementptr inbounds i8, ptr %367, i64 24
-  br label %399
+  %389 = load i64, ptr %382, align 8
+  %390 = icmp sgt i64 %389, 0
+  br i1 %390, label %391, label %395
 
-392:
-  %393 = getelementptr inbounds i8, ptr %367, i64 88
-  %394 = load ptr, ptr %393, align 8
-  %395 = getelementptr inbounds i8, ptr %367, i64 272
-  %396 = load ptr, ptr %395, align 8
-  %397 = call ptr %394(ptr %396, i64 0)
-  store ptr %397, ptr %9, align 8
-  %398 = icmp eq ptr %397, null
-  br i1 %398, label %417, label %420
+391:
+  %392 = getelementptr inbounds i8, ptr %370, i64 48
+  %393 = getelementptr inbounds i8, ptr %369, i64 56
+  %394 = getelementptr inbounds i8, ptr %370, i64 24
+  br label %402
 
-399:
-  %400 = phi i64 [ 0, %388 ], [ %414, %399 ]
-  %401 = load ptr, ptr %389, align 8
-  %402 = load ptr, ptr %390, align 8
-  %403 = getelementptr inbounds i64, ptr %402, i64 %400
-  %404 = load i64, ptr %403, align 8
-  %405 = getelementptr inbounds ptr, ptr %3, i64 %404
-  %406 = load ptr, ptr %405, align 8
-  call void %401(ptr %406)
-  %407 = load ptr, ptr %391, align 8
-  %408 = load ptr, ptr %390, align 8
-  %409 = getelementptr inbounds i64, ptr %408, i64 %400
-  %410 = load i64, ptr %409, align 8
-  %411 = getelementptr inbounds ptr, ptr %3, i64 %410
-  %412 = load ptr, ptr %411, align 8
-  %413 = call i32 %407(ptr %381, i64 %400, ptr %412)
-  %414 = add nuw nsw i64 %400, 1
-  %415 = load i64, ptr %379, align 8
-  %416 = icmp slt i64 %414, %415
-  br i1 %416, label %399, label %392
+395:
+  %396 = getelementptr inbounds i8, ptr %370, i64 88
+  %397 = load ptr, ptr %396, align 8
+  %398 = getelementptr inbounds i8, ptr %370, i64 272
+  %399 = load ptr, ptr %398, align 8
+  %400 = call ptr %397(ptr %399, i64 0)
+  store ptr %400, ptr %9, align 8
+  %401 = icmp eq ptr %400, null
+  br i1 %401, label %420, label %423
 
-417:
-  %418 = getelementptr inbounds i8, ptr %367, i64 56
-  %419 = load ptr, ptr %418, align 8
-  call void %419(ptr %381)
-  br label %508
+402:
+  %403 = phi i64 [ 0, %391 ], [ %417, %402 ]
+  %404 = load ptr, ptr %392, align 8
+  %405 = load ptr, ptr %393, align 8
+  %406 = getelementptr inbounds i64, ptr %405, i64 %403
+  %407 = load i64, ptr %406, align 8
+  %408 = getelementptr inbounds ptr, ptr %3, i64 %407
+  %409 = load ptr, ptr %408, align 8
+  call void %404(ptr %409)
+  %410 = load ptr, ptr %394, align 8
+  %411 = load ptr, ptr %393, align 8
+  %412 = getelementptr inbounds i64, ptr %411, i64 %403
+  %413 = load i64, ptr %412, align 8
+  %414 = getelementptr inbounds ptr, ptr %3, i64 %413
+  %415 = load ptr, ptr %414, align 8
+  %416 = call i32 %410(ptr %384, i64 %403, ptr %415)
+  %417 = add nuw nsw i64 %403, 1
+  %418 = load i64, ptr %382, align 8
+  %419 = icmp slt i64 %417, %418
+  br i1 %419, label %402, label %395
 
 420:
-  %421 = getelementptr inbounds i8, ptr %367, i64 224
+  %421 = getelementptr inbounds i8, ptr %370, i64 56
   %422 = load ptr, ptr %421, align 8
-  store ptr %422, ptr %10, align 16
-  store ptr %21, ptr %344, align 8
-  store ptr %270, ptr %345, align 16
-  store ptr %141, ptr %346, align 8
-  store ptr %143, ptr %347, align 16
-  %423 = getelementptr inbounds i8, ptr %367, i64 256
-  %424 = load ptr, ptr %423, align 8
-  store ptr %424, ptr %11, align 16
-  store ptr %25, ptr %348, align 8
-  store ptr %424, ptr %349, align 16
-  store ptr %142, ptr %350, align 8
-  store ptr %142, ptr %351, align 16
-  %425 = getelementptr inbounds i8, ptr %366, i64 40
-  %426 = load i64, ptr %425, align 8
-  %427 = getelementptr inbounds ptr, ptr %10, i64 %426
-  %428 = load ptr, ptr %427, align 8
-  %429 = getelementptr inbounds ptr, ptr %11, i64 %426
-  %430 = load ptr, ptr %429, align 8
-  %431 = load ptr, ptr %366, align 8
-  store ptr %431, ptr %12, align 16
-  %432 = getelementptr inbounds i8, ptr %366, i64 48
-  %433 = load i64, ptr %432, align 8
-  %434 = icmp slt i64 %433, 0
-  %435 = getelementptr inbounds i8, ptr %366, i64 8
-  %436 = getelementptr inbounds ptr, ptr %2, i64 %433
-  %437 = select i1 %434, ptr %435, ptr %436
-  %438 = load ptr, ptr %437, align 8
-  store ptr %438, ptr %352, align 8
-  %439 = getelementptr inbounds i8, ptr %366, i64 16
-  %440 = load ptr, ptr %439, align 8
-  store ptr %440, ptr %353, align 16
-  %441 = getelementptr inbounds i8, ptr %366, i64 24
-  %442 = load ptr, ptr %441, align 8
-  store ptr %442, ptr %354, align 8
-  store ptr %428, ptr %355, align 16
-  store ptr %430, ptr %356, align 8
-  %443 = getelementptr inbounds i8, ptr %367, i64 48
-  br label %481
+  call void %422(ptr %384)
+  br label %511
 
-444:
-  %445 = load ptr, ptr %443, align 8
-  %446 = load ptr, ptr %421, align 8
-  call void %445(ptr %446)
-  %447 = load ptr, ptr %443, align 8
-  %448 = load ptr, ptr %423, align 8
-  call void %447(ptr %448)
-  %449 = getelementptr inbounds i8, ptr %367, i64 304
-  %450 = load i64, ptr %449, align 8
-  %451 = getelementptr inbounds i8, ptr %397, i64 %450
-  store ptr %431, ptr %451, align 8
-  %452 = getelementptr inbounds i8, ptr %367, i64 312
+423:
+  %424 = getelementptr inbounds i8, ptr %370, i64 224
+  %425 = load ptr, ptr %424, align 8
+  store ptr %425, ptr %10, align 16
+  store ptr %21, ptr %347, align 8
+  store ptr %270, ptr %348, align 16
+  store ptr %141, ptr %349, align 8
+  store ptr %143, ptr %350, align 16
+  %426 = getelementptr inbounds i8, ptr %370, i64 256
+  %427 = load ptr, ptr %426, align 8
+  store ptr %427, ptr %11, align 16
+  store ptr %25, ptr %351, align 8
+  store ptr %427, ptr %352, align 16
+  store ptr %142, ptr %353, align 8
+  store ptr %142, ptr %354, align 16
+  %428 = getelementptr inbounds i8, ptr %369, i64 40
+  %429 = load i64, ptr %428, align 8
+  %430 = getelementptr inbounds ptr, ptr %10, i64 %429
+  %431 = load ptr, ptr %430, align 8
+  %432 = getelementptr inbounds ptr, ptr %11, i64 %429
+  %433 = load ptr, ptr %432, align 8
+  %434 = load ptr, ptr %369, align 8
+  store ptr %434, ptr %12, align 16
+  %435 = getelementptr inbounds i8, ptr %369, i64 48
+  %436 = load i64, ptr %435, align 8
+  %437 = icmp slt i64 %436, 0
+  %438 = getelementptr inbounds i8, ptr %369, i64 8
+  %439 = getelementptr inbounds ptr, ptr %2, i64 %436
+  %440 = select i1 %437, ptr %438, ptr %439
+  %441 = load ptr, ptr %440, align 8
+  store ptr %441, ptr %355, align 8
+  %442 = getelementptr inbounds i8, ptr %369, i64 16
+  %443 = load ptr, ptr %442, align 8
+  store ptr %443, ptr %356, align 16
+  %444 = getelementptr inbounds i8, ptr %369, i64 24
+  %445 = load ptr, ptr %444, align 8
+  store ptr %445, ptr %357, align 8
+  store ptr %431, ptr %358, align 16
+  store ptr %433, ptr %359, align 8
+  %446 = getelementptr inbounds i8, ptr %370, i64 48
+  br label %484
+
+447:
+  %448 = load ptr, ptr %446, align 8
+  %449 = load ptr, ptr %424, align 8
+  call void %448(ptr %449)
+  %450 = load ptr, ptr %446, align 8
+  %451 = load ptr, ptr %426, align 8
+  call void %450(ptr %451)
+  %452 = getelementptr inbounds i8, ptr %370, i64 304
   %453 = load i64, ptr %452, align 8
-  %454 = getelementptr inbounds i8, ptr %397, i64 %453
-  store ptr %381, ptr %454, align 8
-  %455 = getelementptr inbounds i8, ptr %367, i64 320
+  %454 = getelementptr inbounds i8, ptr %400, i64 %453
+  store ptr %434, ptr %454, align 8
+  %455 = getelementptr inbounds i8, ptr %370, i64 312
   %456 = load i64, ptr %455, align 8
-  %457 = getelementptr inbounds i8, ptr %397, i64 %456
-  store ptr %438, ptr %457, align 8
-  %458 = getelementptr inbounds i8, ptr %367, i64 328
+  %457 = getelementptr inbounds i8, ptr %400, i64 %456
+  store ptr %384, ptr %457, align 8
+  %458 = getelementptr inbounds i8, ptr %370, i64 320
   %459 = load i64, ptr %458, align 8
-  %460 = getelementptr inbounds i8, ptr %397, i64 %459
-  store ptr %440, ptr %460, align 8
-  %461 = getelementptr inbounds i8, ptr %367, i64 336
+  %460 = getelementptr inbounds i8, ptr %400, i64 %459
+  store ptr %441, ptr %460, align 8
+  %461 = getelementptr inbounds i8, ptr %370, i64 328
   %462 = load i64, ptr %461, align 8
-  %463 = getelementptr inbounds i8, ptr %397, i64 %462
-  store ptr %442, ptr %463, align 8
-  %464 = getelementptr inbounds i8, ptr %367, i64 352
+  %463 = getelementptr inbounds i8, ptr %400, i64 %462
+  store ptr %443, ptr %463, align 8
+  %464 = getelementptr inbounds i8, ptr %370, i64 336
   %465 = load i64, ptr %464, align 8
-  %466 = getelementptr inbounds i8, ptr %397, i64 %465
-  store ptr %428, ptr %466, align 8
-  %467 = getelementptr inbounds i8, ptr %367, i64 360
+  %466 = getelementptr inbounds i8, ptr %400, i64 %465
+  store ptr %445, ptr %466, align 8
+  %467 = getelementptr inbounds i8, ptr %370, i64 352
   %468 = load i64, ptr %467, align 8
-  %469 = getelementptr inbounds i8, ptr %397, i64 %468
-  store ptr %430, ptr %469, align 8
-  %470 = getelementptr inbounds i8, ptr %367, i64 344
+  %469 = getelementptr inbounds i8, ptr %400, i64 %468
+  store ptr %431, ptr %469, align 8
+  %470 = getelementptr inbounds i8, ptr %370, i64 360
   %471 = load i64, ptr %470, align 8
-  %472 = load ptr, ptr %421, align 8
-  %473 = getelementptr inbounds i8, ptr %397, i64 %471
-  store ptr %472, ptr %473, align 8
-  %474 = getelementptr inbounds i8, ptr %367, i64 368
-  %475 = load i64, ptr %474, align 8
-  %476 = load ptr, ptr %423, align 8
-  %477 = getelementptr inbounds i8, ptr %397, i64 %475
-  store ptr %476, ptr %477, align 8
-  %478 = load ptr, ptr %366, align 8
-  %479 = load ptr, ptr %357, align 8
-  %480 = icmp eq ptr %478, %479
-  br i1 %480, label %488, label %506
+  %472 = getelementptr inbounds i8, ptr %400, i64 %471
+  store ptr %433, ptr %472, align 8
+  %473 = getelementptr inbounds i8, ptr %370, i64 344
+  %474 = load i64, ptr %473, align 8
+  %475 = load ptr, ptr %424, align 8
+  %476 = getelementptr inbounds i8, ptr %400, i64 %474
+  store ptr %475, ptr %476, align 8
+  %477 = getelementptr inbounds i8, ptr %370, i64 368
+  %478 = load i64, ptr %477, align 8
+  %479 = load ptr, ptr %426, align 8
+  %480 = getelementptr inbounds i8, ptr %400, i64 %478
+  store ptr %479, ptr %480, align 8
+  %481 = load ptr, ptr %369, align 8
+  %482 = load ptr, ptr %360, align 8
+  %483 = icmp eq ptr %481, %482
+  br i1 %483, label %491, label %509
 
-481:
-  %482 = phi i64 [ 0, %420 ], [ %486, %481 ]
-  %483 = load ptr, ptr %443, align 8
-  %484 = getelementptr inbounds ptr, ptr %12, i64 %482
-  %485 = load ptr, ptr %484, align 8
-  call void %483(ptr %485)
-  %486 = add nuw nsw i64 %482, 1
-  %487 = icmp eq i64 %486, 6
-  br i1 %487, label %444, label %481
+484:
+  %485 = phi i64 [ 0, %423 ], [ %489, %484 ]
+  %486 = load ptr, ptr %446, align 8
+  %487 = getelementptr inbounds ptr, ptr %12, i64 %485
+  %488 = load ptr, ptr %487, align 8
+  call void %486(ptr %488)
+  %489 = add nuw nsw i64 %485, 1
+  %490 = icmp eq i64 %489, 6
+  br i1 %490, label %447, label %484
 
-488:
-  %489 = getelementptr inbounds i8, ptr %367, i64 136
-  %490 = load ptr, ptr %489, align 8
-  %491 = load ptr, ptr %358, align 8
-  %492 = call ptr %490(ptr %491, ptr %9, i64 1, ptr null)
-  %493 = icmp eq ptr %492, null
-  br i1 %493, label %498, label %494
+491:
+  %492 = getelementptr inbounds i8, ptr %370, i64 136
+  %493 = load ptr, ptr %492, align 8
+  %494 = load ptr, ptr %361, align 8
+  %495 = call ptr %493(ptr %494, ptr %9, i64 1, ptr null)
+  %496 = icmp eq ptr %495, null
+  br i1 %496, label %501, label %497
 
-494:
-  %495 = getelementptr inbounds i8, ptr %367, i64 56
-  %496 = load ptr, ptr %495, align 8
-  call void %496(ptr %492)
-  %497 = load ptr, ptr %9, align 8
-  br label %506
+497:
+  %498 = getelementptr inbounds i8, ptr %370, i64 56
+  %499 = load ptr, ptr %498, align 8
+  call void %499(ptr %495)
+  %500 = load ptr, ptr %9, align 8
+  br label %509
 
-498:
-  %499 = load ptr, ptr %366, align 8
-  %500 = load ptr, ptr %357, align 8
-  %501 = load ptr, ptr %9, align 8
-  %502 = icmp eq ptr %499, %500
-  br i1 %502, label %503, label %506
-
-503:
-  %504 = getelementptr inbounds i8, ptr %367, i64 56
-  %505 = load ptr, ptr %504, align 8
-  call void %505(ptr %501)
-  br label %506
+501:
+  %502 = load ptr, ptr %369, align 8
+  %503 = load ptr, ptr %360, align 8
+  %504 = load ptr, ptr %9, align 8
+  %505 = icmp eq ptr %502, %503
+  br i1 %505, label %506, label %509
 
 506:
-  %507 = phi ptr [ null, %503 ], [ %501, %498 ], [ %497, %494 ], [ %397, %444 ]
-  br label %508
+  %507 = getelementptr inbounds i8, ptr %370, i64 56
+  %508 = load ptr, ptr %507, align 8
+  call void %508(ptr %504)
+  br label %509
 
-508:
-  %509 = phi ptr [ %507, %506 ], [ null, %417 ]
-  br label %510
+509:
+  %510 = phi ptr [ null, %506 ], [ %504, %501 ], [ %500, %497 ], [ %400, %447 ]
+  br label %511
 
-510:
-  %511 = phi ptr [ %375, %370 ], [ %509, %508 ]
-  %512 = getelementptr inbounds ptr, ptr %3, i64 %362
-  store ptr %511, ptr %512, align 8
-  %513 = icmp eq ptr %511, null
-  br i1 %513, label %530, label %514
+511:
+  %512 = phi ptr [ %510, %509 ], [ null, %420 ]
+  br label %513
 
-514:
-  %515 = add nsw i64 %362, 1
-  %516 = load i64, ptr %342, align 8
-  %517 = add nsw i64 %516, %27
-  %518 = icmp slt i64 %515, %517
-  br i1 %518, label %361, label %530
+513:
+  %514 = phi ptr [ %378, %373 ], [ %512, %511 ]
+  %515 = getelementptr inbounds ptr, ptr %3, i64 %365
+  store ptr %514, ptr %515, align 8
+  %516 = icmp eq ptr %514, null
+  br i1 %516, label %533, label %517
 
-519:
-  %520 = icmp eq i32 %123, 0
-  br i1 %520, label %521, label %676
+517:
+  %518 = add nsw i64 %365, 1
+  %519 = load i64, ptr %345, align 8
+  %520 = add nsw i64 %519, %27
+  %521 = icmp slt i64 %518, %520
+  br i1 %521, label %364, label %533
 
-521:
-  %522 = phi ptr [ %143, %335 ], [ null, %519 ], [ %143, %302 ], [ null, %119 ]
-  %523 = phi ptr [ %270, %335 ], [ null, %519 ], [ %270, %302 ], [ null, %119 ]
-  %524 = phi ptr [ %142, %335 ], [ %121, %519 ], [ %142, %302 ], [ %121, %119 ]
-  %525 = phi ptr [ %141, %335 ], [ %120, %519 ], [ %141, %302 ], [ %120, %119 ]
-  %526 = getelementptr inbounds i8, ptr %17, i64 224
-  %527 = load ptr, ptr %526, align 8
-  %528 = getelementptr inbounds i8, ptr %17, i64 48
-  %529 = load ptr, ptr %528, align 8
-  call void %529(ptr %527)
-  br label %676
+522:
+  %523 = icmp eq i32 %123, 0
+  br i1 %523, label %524, label %679
 
-530:
-  %531 = phi i64 [ %362, %383 ], [ %27, %341 ], [ %362, %510 ], [ %515, %514 ]
-  %532 = load i64, ptr %342, align 8
-  %533 = add nsw i64 %532, %27
-  %534 = icmp eq i64 %531, %533
-  br i1 %534, label %535, label %676
+524:
+  %525 = phi ptr [ %143, %338 ], [ null, %522 ], [ %143, %305 ], [ null, %119 ]
+  %526 = phi ptr [ %270, %338 ], [ null, %522 ], [ %270, %305 ], [ null, %119 ]
+  %527 = phi ptr [ %142, %338 ], [ %121, %522 ], [ %142, %305 ], [ %121, %119 ]
+  %528 = phi ptr [ %141, %338 ], [ %120, %522 ], [ %141, %305 ], [ %120, %119 ]
+  %529 = getelementptr inbounds i8, ptr %17, i64 224
+  %530 = load ptr, ptr %529, align 8
+  %531 = getelementptr inbounds i8, ptr %17, i64 48
+  %532 = load ptr, ptr %531, align 8
+  call void %532(ptr %530)
+  br label %679
 
-535:
-  %536 = getelementptr inbounds i8, ptr %1, i64 120
-  %537 = load i64, ptr %536, align 8
-  %538 = getelementptr inbounds ptr, ptr %3, i64 %537
-  %539 = load ptr, ptr %538, align 8
-  %540 = getelementptr inbounds i8, ptr %1, i64 128
-  %541 = load i64, ptr %540, align 8
-  %542 = icmp eq i64 %541, 0
-  br i1 %542, label %579, label %543
+533:
+  %534 = phi i64 [ %365, %386 ], [ %27, %344 ], [ %365, %513 ], [ %518, %517 ]
+  %535 = load i64, ptr %345, align 8
+  %536 = add nsw i64 %535, %27
+  %537 = icmp eq i64 %534, %536
+  br i1 %537, label %538, label %679
 
-543:
-  store ptr %539, ptr %8, align 8
-  %544 = load ptr, ptr %16, align 8
-  %545 = getelementptr inbounds i8, ptr %544, i64 184
-  %546 = load ptr, ptr %545, align 8
-  %547 = getelementptr inbounds i8, ptr %16, i64 288
-  %548 = load ptr, ptr %547, align 8
-  %549 = getelementptr inbounds i8, ptr %548, i64 24
-  %550 = load ptr, ptr %549, align 8
+538:
+  %539 = getelementptr inbounds i8, ptr %1, i64 120
+  %540 = load i64, ptr %539, align 8
+  %541 = getelementptr inbounds ptr, ptr %3, i64 %540
+  %542 = load ptr, ptr %541, align 8
+  %543 = getelementptr inbounds i8, ptr %1, i64 128
+  %544 = load i64, ptr %543, align 8
+  %545 = icmp eq i64 %544, 0
+  br i1 %545, label %582, label %546
+
+546:
+  store ptr %542, ptr %8, align 8
+  %547 = load ptr, ptr %16, align 8
+  %548 = getelementptr inbounds i8, ptr %547, i64 184
+  %549 = load ptr, ptr %548, align 8
+  %550 = getelementptr inbounds i8, ptr %16, i64 288
   %551 = load ptr, ptr %550, align 8
-  %552 = call i64 %546(ptr %551)
-  %553 = add nsw i64 %552, %541
-  %554 = getelementptr inbounds i8, ptr %16, i64 360
-  %555 = load i64, ptr %554, align 8
-  %556 = icmp slt i64 %553, %555
-  br i1 %556, label %567, label %557
+  %552 = getelementptr inbounds i8, ptr %551, i64 24
+  %553 = load ptr, ptr %552, align 8
+  %554 = load ptr, ptr %553, align 8
+  %555 = call i64 %549(ptr %554)
+  %556 = add nsw i64 %555, %544
+  %557 = getelementptr inbounds i8, ptr %16, i64 360
+  %558 = load i64, ptr %557, align 8
+  %559 = icmp slt i64 %556, %558
+  br i1 %559, label %570, label %560
 
-557:
-  %558 = getelementptr inbounds i8, ptr %544, i64 136
-  %559 = load ptr, ptr %558, align 8
-  %560 = getelementptr inbounds i8, ptr %16, i64 312
-  %561 = load ptr, ptr %560, align 8
-  %562 = call ptr %559(ptr %561, ptr %8, i64 1, ptr null)
-  %563 = icmp eq ptr %562, null
-  br i1 %563, label %572, label %564
-
-564:
-  %565 = getelementptr inbounds i8, ptr %544, i64 56
-  %566 = load ptr, ptr %565, align 8
-  call void %566(ptr %562)
-  br label %579
+560:
+  %561 = getelementptr inbounds i8, ptr %547, i64 136
+  %562 = load ptr, ptr %561, align 8
+  %563 = getelementptr inbounds i8, ptr %16, i64 312
+  %564 = load ptr, ptr %563, align 8
+  %565 = call ptr %562(ptr %564, ptr %8, i64 1, ptr null)
+  %566 = icmp eq ptr %565, null
+  br i1 %566, label %575, label %567
 
 567:
-  %568 = getelementptr inbounds i8, ptr %544, i64 176
+  %568 = getelementptr inbounds i8, ptr %547, i64 56
   %569 = load ptr, ptr %568, align 8
-  %570 = call ptr %569(i64 %553)
-  %571 = icmp eq ptr %570, null
-  br i1 %571, label %572, label %573
+  call void %569(ptr %565)
+  br label %582
 
-572:
-  br label %676
+570:
+  %571 = getelementptr inbounds i8, ptr %547, i64 176
+  %572 = load ptr, ptr %571, align 8
+  %573 = call ptr %572(i64 %556)
+  %574 = icmp eq ptr %573, null
+  br i1 %574, label %575, label %576
 
-573:
-  %574 = getelementptr inbounds i8, ptr %544, i64 8
-  %575 = load ptr, ptr %574, align 8
-  %576 = load ptr, ptr %547, align 8
-  %577 = call i32 %575(ptr %576, i64 0, ptr %570)
-  %578 = icmp eq i32 %577, 0
-  br i1 %578, label %579, label %676
+575:
+  br label %679
 
-579:
-  %580 = getelementptr inbounds i8, ptr %1, i64 32
-  %581 = load ptr, ptr %580, align 8
-  %582 = icmp eq ptr %581, null
-  br i1 %582, label %656, label %583
+576:
+  %577 = getelementptr inbounds i8, ptr %547, i64 8
+  %578 = load ptr, ptr %577, align 8
+  %579 = load ptr, ptr %550, align 8
+  %580 = call i32 %578(ptr %579, i64 0, ptr %573)
+  %581 = icmp eq i32 %580, 0
+  br i1 %581, label %582, label %679
 
-583:
-  %584 = load ptr, ptr %2, align 8
-  %585 = load ptr, ptr %3, align 8
-  %586 = load ptr, ptr %16, align 8
-  %587 = getelementptr inbounds i8, ptr %586, i64 88
-  %588 = load ptr, ptr %587, align 8
-  %589 = getelementptr inbounds i8, ptr %16, i64 24
-  %590 = load ptr, ptr %589, align 8
-  %591 = call ptr %588(ptr %590, i64 0)
-  %592 = icmp eq ptr %591, null
-  br i1 %592, label %676, label %593
+582:
+  %583 = getelementptr inbounds i8, ptr %1, i64 32
+  %584 = load ptr, ptr %583, align 8
+  %585 = icmp eq ptr %584, null
+  br i1 %585, label %659, label %586
 
-593:
-  %594 = getelementptr inbounds i8, ptr %16, i64 40
-  %595 = load i64, ptr %594, align 8
-  store i64 %595, ptr %6, align 16
-  %596 = getelementptr inbounds i8, ptr %6, i64 8
-  %597 = getelementptr inbounds i8, ptr %16, i64 64
+586:
+  %587 = load ptr, ptr %2, align 8
+  %588 = load ptr, ptr %3, align 8
+  %589 = load ptr, ptr %16, align 8
+  %590 = getelementptr inbounds i8, ptr %589, i64 88
+  %591 = load ptr, ptr %590, align 8
+  %592 = getelementptr inbounds i8, ptr %16, i64 24
+  %593 = load ptr, ptr %592, align 8
+  %594 = call ptr %591(ptr %593, i64 0)
+  %595 = icmp eq ptr %594, null
+  br i1 %595, label %679, label %596
+
+596:
+  %597 = getelementptr inbounds i8, ptr %16, i64 40
   %598 = load i64, ptr %597, align 8
-  store i64 %598, ptr %596, align 8
-  %599 = getelementptr inbounds i8, ptr %6, i64 16
-  %600 = getelementptr inbounds i8, ptr %16, i64 72
+  store i64 %598, ptr %6, align 16
+  %599 = getelementptr inbounds i8, ptr %6, i64 8
+  %600 = getelementptr inbounds i8, ptr %16, i64 64
   %601 = load i64, ptr %600, align 8
-  store i64 %601, ptr %599, align 16
-  %602 = getelementptr inbounds i8, ptr %6, i64 24
-  %603 = getelementptr inbounds i8, ptr %16, i64 48
+  store i64 %601, ptr %599, align 8
+  %602 = getelementptr inbounds i8, ptr %6, i64 16
+  %603 = getelementptr inbounds i8, ptr %16, i64 72
   %604 = load i64, ptr %603, align 8
-  store i64 %604, ptr %602, align 8
-  %605 = getelementptr inbounds i8, ptr %6, i64 32
-  %606 = getelementptr inbounds i8, ptr %16, i64 120
+  store i64 %604, ptr %602, align 16
+  %605 = getelementptr inbounds i8, ptr %6, i64 24
+  %606 = getelementptr inbounds i8, ptr %16, i64 48
   %607 = load i64, ptr %606, align 8
-  store i64 %607, ptr %605, align 16
-  %608 = getelementptr inbounds i8, ptr %6, i64 40
-  %609 = getelementptr inbounds i8, ptr %16, i64 128
+  store i64 %607, ptr %605, align 8
+  %608 = getelementptr inbounds i8, ptr %6, i64 32
+  %609 = getelementptr inbounds i8, ptr %16, i64 120
   %610 = load i64, ptr %609, align 8
-  store i64 %610, ptr %608, align 8
-  %611 = getelementptr inbounds i8, ptr %6, i64 48
-  %612 = getelementptr inbounds i8, ptr %16, i64 136
+  store i64 %610, ptr %608, align 16
+  %611 = getelementptr inbounds i8, ptr %6, i64 40
+  %612 = getelementptr inbounds i8, ptr %16, i64 128
   %613 = load i64, ptr %612, align 8
-  store i64 %613, ptr %611, align 16
-  %614 = getelementptr inbounds i8, ptr %6, i64 56
-  %615 = getelementptr inbounds i8, ptr %16, i64 144
+  store i64 %613, ptr %611, align 8
+  %614 = getelementptr inbounds i8, ptr %6, i64 48
+  %615 = getelementptr inbounds i8, ptr %16, i64 136
   %616 = load i64, ptr %615, align 8
-  store i64 %616, ptr %614, align 8
-  store ptr %584, ptr %7, align 16
-  %617 = getelementptr inbounds i8, ptr %7, i64 8
-  store ptr %585, ptr %617, align 8
-  %618 = getelementptr inbounds i8, ptr %7, i64 16
-  store ptr %539, ptr %618, align 16
-  %619 = getelementptr inbounds i8, ptr %7, i64 24
-  store ptr %336, ptr %619, align 8
-  %620 = getelementptr inbounds i8, ptr %7, i64 32
-  %621 = getelementptr inbounds i8, ptr %586, i64 240
-  %622 = load ptr, ptr %621, align 8
-  store ptr %622, ptr %620, align 16
-  %623 = getelementptr inbounds i8, ptr %7, i64 40
-  store ptr %622, ptr %623, align 8
-  %624 = getelementptr inbounds i8, ptr %7, i64 48
-  %625 = getelementptr inbounds i8, ptr %586, i64 224
-  %626 = load ptr, ptr %625, align 8
-  store ptr %626, ptr %624, align 16
-  %627 = getelementptr inbounds i8, ptr %7, i64 56
-  %628 = getelementptr inbounds i8, ptr %586, i64 256
+  store i64 %616, ptr %614, align 16
+  %617 = getelementptr inbounds i8, ptr %6, i64 56
+  %618 = getelementptr inbounds i8, ptr %16, i64 144
+  %619 = load i64, ptr %618, align 8
+  store i64 %619, ptr %617, align 8
+  store ptr %587, ptr %7, align 16
+  %620 = getelementptr inbounds i8, ptr %7, i64 8
+  store ptr %588, ptr %620, align 8
+  %621 = getelementptr inbounds i8, ptr %7, i64 16
+  store ptr %542, ptr %621, align 16
+  %622 = getelementptr inbounds i8, ptr %7, i64 24
+  store ptr %339, ptr %622, align 8
+  %623 = getelementptr inbounds i8, ptr %7, i64 32
+  %624 = getelementptr inbounds i8, ptr %589, i64 240
+  %625 = load ptr, ptr %624, align 8
+  store ptr %625, ptr %623, align 16
+  %626 = getelementptr inbounds i8, ptr %7, i64 40
+  store ptr %625, ptr %626, align 8
+  %627 = getelementptr inbounds i8, ptr %7, i64 48
+  %628 = getelementptr inbounds i8, ptr %589, i64 224
   %629 = load ptr, ptr %628, align 8
-  store ptr %629, ptr %627, align 8
-  %630 = getelementptr inbounds i8, ptr %586, i64 48
-  br label %634
-
-631:
-  %632 = getelementptr inbounds i8, ptr %1, i64 40
-  %633 = getelementptr inbounds i8, ptr %16, i64 80
-  br label %645
+  store ptr %629, ptr %627, align 16
+  %630 = getelementptr inbounds i8, ptr %7, i64 56
+  %631 = getelementptr inbounds i8, ptr %589, i64 256
+  %632 = load ptr, ptr %631, align 8
+  store ptr %632, ptr %630, align 8
+  %633 = getelementptr inbounds i8, ptr %589, i64 48
+  br label %637
 
 634:
-  %635 = phi i64 [ 0, %593 ], [ %642, %634 ]
-  %636 = load ptr, ptr %630, align 8
-  %637 = getelementptr inbounds ptr, ptr %7, i64 %635
-  %638 = load ptr, ptr %637, align 8
-  call void %636(ptr %638)
-  %639 = getelementptr inbounds i64, ptr %6, i64 %635
-  %640 = load i64, ptr %639, align 8
-  %641 = getelementptr inbounds i8, ptr %591, i64 %640
-  store ptr %638, ptr %641, align 8
-  %642 = add nuw nsw i64 %635, 1
-  %643 = icmp eq i64 %642, 8
-  br i1 %643, label %631, label %634
+  %635 = getelementptr inbounds i8, ptr %1, i64 40
+  %636 = getelementptr inbounds i8, ptr %16, i64 80
+  br label %648
 
-644:
-  br label %662
+637:
+  %638 = phi i64 [ 0, %596 ], [ %645, %637 ]
+  %639 = load ptr, ptr %633, align 8
+  %640 = getelementptr inbounds ptr, ptr %7, i64 %638
+  %641 = load ptr, ptr %640, align 8
+  call void %639(ptr %641)
+  %642 = getelementptr inbounds i64, ptr %6, i64 %638
+  %643 = load i64, ptr %642, align 8
+  %644 = getelementptr inbounds i8, ptr %594, i64 %643
+  store ptr %641, ptr %644, align 8
+  %645 = add nuw nsw i64 %638, 1
+  %646 = icmp eq i64 %645, 8
+  br i1 %646, label %634, label %637
 
-645:
-  %646 = phi i64 [ 0, %631 ], [ %654, %645 ]
-  %647 = load ptr, ptr %630, align 8
-  %648 = getelementptr inbounds ptr, ptr %632, i64 %646
-  %649 = load ptr, ptr %648, align 8
-  call void %647(ptr %649)
-  %650 = getelementptr inbounds i64, ptr %633, i64 %646
-  %651 = load i64, ptr %650, align 8
-  %652 = load ptr, ptr %648, align 8
-  %653 = getelementptr inbounds i8, ptr %591, i64 %651
-  store ptr %652, ptr %653, align 8
-  %654 = add nuw nsw i64 %646, 1
-  %655 = icmp eq i64 %654, 5
-  br i1 %655, label %644, label %645
+647:
+  br label %665
 
-656:
-  %657 = getelementptr inbounds i8, ptr %17, i64 88
-  %658 = load ptr, ptr %657, align 8
-  %659 = getelementptr inbounds i8, ptr %16, i64 8
-  %660 = load ptr, ptr %659, align 8
-  %661 = call ptr %658(ptr %660, i64 0)
-  br label %662
+648:
+  %649 = phi i64 [ 0, %634 ], [ %657, %648 ]
+  %650 = load ptr, ptr %633, align 8
+  %651 = getelementptr inbounds ptr, ptr %635, i64 %649
+  %652 = load ptr, ptr %651, align 8
+  call void %650(ptr %652)
+  %653 = getelementptr inbounds i64, ptr %636, i64 %649
+  %654 = load i64, ptr %653, align 8
+  %655 = load ptr, ptr %651, align 8
+  %656 = getelementptr inbounds i8, ptr %594, i64 %654
+  store ptr %655, ptr %656, align 8
+  %657 = add nuw nsw i64 %649, 1
+  %658 = icmp eq i64 %657, 5
+  br i1 %658, label %647, label %648
 
-662:
-  %663 = phi ptr [ %661, %656 ], [ %591, %644 ]
-  %664 = icmp ne ptr %663, null
-  %665 = icmp ne ptr %539, null
-  %666 = select i1 %664, i1 %665, i1 false
-  br i1 %666, label %667, label %676
+659:
+  %660 = getelementptr inbounds i8, ptr %17, i64 88
+  %661 = load ptr, ptr %660, align 8
+  %662 = getelementptr inbounds i8, ptr %16, i64 8
+  %663 = load ptr, ptr %662, align 8
+  %664 = call ptr %661(ptr %663, i64 0)
+  br label %665
 
-667:
-  %668 = load ptr, ptr %580, align 8
-  %669 = icmp eq ptr %668, null
-  br i1 %669, label %670, label %676
+665:
+  %666 = phi ptr [ %664, %659 ], [ %594, %647 ]
+  %667 = icmp ne ptr %666, null
+  %668 = icmp ne ptr %542, null
+  %669 = select i1 %667, i1 %668, i1 false
+  br i1 %669, label %670, label %679
 
 670:
-  %671 = getelementptr inbounds i8, ptr %17, i64 48
-  %672 = load ptr, ptr %671, align 8
-  call void %672(ptr %539)
-  %673 = getelementptr inbounds i8, ptr %16, i64 32
-  %674 = load i64, ptr %673, align 8
-  %675 = getelementptr inbounds i8, ptr %663, i64 %674
-  store ptr %539, ptr %675, align 8
-  br label %676
+  %671 = load ptr, ptr %583, align 8
+  %672 = icmp eq ptr %671, null
+  br i1 %672, label %673, label %679
 
-676:
-  %677 = phi ptr [ %141, %662 ], [ %141, %670 ], [ %141, %667 ], [ %141, %583 ], [ %525, %521 ], [ %141, %572 ], [ %141, %530 ], [ %141, %573 ], [ %120, %519 ], [ %141, %261 ], [ %120, %133 ], [ %141, %171 ], [ null, %40 ]
-  %678 = phi ptr [ %142, %662 ], [ %142, %670 ], [ %142, %667 ], [ %142, %583 ], [ %524, %521 ], [ %142, %572 ], [ %142, %530 ], [ %142, %573 ], [ %121, %519 ], [ %142, %261 ], [ %121, %133 ], [ %142, %171 ], [ null, %40 ]
-  %679 = phi ptr [ %270, %662 ], [ %270, %670 ], [ %270, %667 ], [ %270, %583 ], [ %523, %521 ], [ %270, %572 ], [ %270, %530 ], [ %270, %573 ], [ null, %519 ], [ null, %261 ], [ null, %133 ], [ null, %171 ], [ null, %40 ]
-  %680 = phi ptr [ %143, %662 ], [ %143, %670 ], [ %143, %667 ], [ %143, %583 ], [ %522, %521 ], [ %143, %572 ], [ %143, %530 ], [ %143, %573 ], [ null, %519 ], [ %143, %261 ], [ null, %133 ], [ %143, %171 ], [ null, %40 ]
-  %681 = phi i64 [ %531, %662 ], [ %531, %670 ], [ %531, %667 ], [ %531, %583 ], [ %27, %521 ], [ %531, %572 ], [ %531, %530 ], [ %531, %573 ], [ %27, %519 ], [ %27, %261 ], [ %27, %133 ], [ %27, %171 ], [ %27, %40 ]
-  %682 = phi ptr [ %663, %662 ], [ %663, %670 ], [ %663, %667 ], [ null, %583 ], [ %527, %521 ], [ null, %572 ], [ null, %530 ], [ null, %573 ], [ null, %519 ], [ null, %261 ], [ null, %133 ], [ null, %171 ], [ null, %40 ]
-  %683 = icmp sgt i64 %681, 0
-  br i1 %683, label %684, label %693
+673:
+  %674 = getelementptr inbounds i8, ptr %17, i64 48
+  %675 = load ptr, ptr %674, align 8
+  call void %675(ptr %542)
+  %676 = getelementptr inbounds i8, ptr %16, i64 32
+  %677 = load i64, ptr %676, align 8
+  %678 = getelementptr inbounds i8, ptr %666, i64 %677
+  store ptr %542, ptr %678, align 8
+  br label %679
 
-684:
-  %685 = getelementptr inbounds i8, ptr %17, i64 56
-  br label %686
+679:
+  %680 = phi ptr [ %141, %665 ], [ %141, %673 ], [ %141, %670 ], [ %141, %586 ], [ %528, %524 ], [ %141, %575 ], [ %141, %533 ], [ %141, %576 ], [ %120, %522 ], [ %141, %261 ], [ %120, %133 ], [ %141, %171 ], [ null, %40 ]
+  %681 = phi ptr [ %142, %665 ], [ %142, %673 ], [ %142, %670 ], [ %142, %586 ], [ %527, %524 ], [ %142, %575 ], [ %142, %533 ], [ %142, %576 ], [ %121, %522 ], [ %142, %261 ], [ %121, %133 ], [ %142, %171 ], [ null, %40 ]
+  %682 = phi ptr [ %270, %665 ], [ %270, %673 ], [ %270, %670 ], [ %270, %586 ], [ %526, %524 ], [ %270, %575 ], [ %270, %533 ], [ %270, %576 ], [ null, %522 ], [ null, %261 ], [ null, %133 ], [ null, %171 ], [ null, %40 ]
+  %683 = phi ptr [ %143, %665 ], [ %143, %673 ], [ %143, %670 ], [ %143, %586 ], [ %525, %524 ], [ %143, %575 ], [ %143, %533 ], [ %143, %576 ], [ null, %522 ], [ %143, %261 ], [ null, %133 ], [ %143, %171 ], [ null, %40 ]
+  %684 = phi i64 [ %534, %665 ], [ %534, %673 ], [ %534, %670 ], [ %534, %586 ], [ %27, %524 ], [ %534, %575 ], [ %534, %533 ], [ %534, %576 ], [ %27, %522 ], [ %27, %261 ], [ %27, %133 ], [ %27, %171 ], [ %27, %40 ]
+  %685 = phi ptr [ %666, %665 ], [ %666, %673 ], [ %666, %670 ], [ null, %586 ], [ %530, %524 ], [ null, %575 ], [ null, %533 ], [ null, %576 ], [ null, %522 ], [ null, %261 ], [ null, %133 ], [ null, %171 ], [ null, %40 ]
+  %686 = icmp sgt i64 %684, 0
+  br i1 %686, label %687, label %696
 
-686:
-  %687 = phi i64 [ %681, %684 ], [ %689, %686 ]
-  %688 = load ptr, ptr %685, align 8
-  %689 = add nsw i64 %687, -1
-  %690 = getelementptr inbounds ptr, ptr %3, i64 %689
-  %691 = load ptr, ptr %690, align 8
-  call void %688(ptr %691)
-  %692 = icmp samesign ugt i64 %687, 1
-  br i1 %692, label %686, label %693
+687:
+  %688 = getelementptr inbounds i8, ptr %17, i64 56
+  br label %689
 
-693:
-  %694 = icmp eq ptr %677, null
-  br i1 %694, label %698, label %695
+689:
+  %690 = phi i64 [ %684, %687 ], [ %692, %689 ]
+  %691 = load ptr, ptr %688, align 8
+  %692 = add nsw i64 %690, -1
+  %693 = getelementptr inbounds ptr, ptr %3, i64 %692
+  %694 = load ptr, ptr %693, align 8
+  call void %691(ptr %694)
+  %695 = icmp samesign ugt i64 %690, 1
+  br i1 %695, label %689, label %696
 
-695:
-  %696 = getelementptr inbounds i8, ptr %17, i64 56
-  %697 = load ptr, ptr %696, align 8
-  call void %697(ptr %677)
-  br label %698
+696:
+  %697 = icmp eq ptr %680, null
+  br i1 %697, label %701, label %698
 
 698:
-  %699 = icmp eq ptr %678, null
-  br i1 %699, label %703, label %700
+  %699 = getelementptr inbounds i8, ptr %17, i64 56
+  %700 = load ptr, ptr %699, align 8
+  call void %700(ptr %680)
+  br label %701
 
-700:
-  %701 = getelementptr inbounds i8, ptr %17, i64 56
-  %702 = load ptr, ptr %701, align 8
-  call void %702(ptr %678)
-  br label %703
+701:
+  %702 = icmp eq ptr %681, null
+  br i1 %702, label %706, label %703
 
 703:
-  %704 = icmp eq ptr %680, null
-  br i1 %704, label %708, label %705
+  %704 = getelementptr inbounds i8, ptr %17, i64 56
+  %705 = load ptr, ptr %704, align 8
+  call void %705(ptr %681)
+  br label %706
 
-705:
-  %706 = getelementptr inbounds i8, ptr %17, i64 56
-  %707 = load ptr, ptr %706, align 8
-  call void %707(ptr %680)
-  br label %708
+706:
+  %707 = icmp eq ptr %683, null
+  br i1 %707, label %711, label %708
 
 708:
-  %709 = icmp eq ptr %679, null
-  br i1 %709, label %713, label %710
+  %709 = getelementptr inbounds i8, ptr %17, i64 56
+  %710 = load ptr, ptr %709, align 8
+  call void %710(ptr %683)
+  br label %711
 
-710:
-  %711 = getelementptr inbounds i8, ptr %17, i64 56
-  %712 = load ptr, ptr %711, align 8
-  call void %712(ptr %679)
-  br label %713
+711:
+  %712 = icmp eq ptr %682, null
+  br i1 %712, label %716, label %713
 
 713:
-  ret ptr %682
+  %714 = getelementptr inbounds i8, ptr %17, i64 56
+  %715 = load ptr, ptr %714, align 8
+  call void %715(ptr %682)
+  br label %716
+
+716:
+  ret ptr %685
 }

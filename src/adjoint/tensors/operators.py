@@ -14,10 +14,10 @@ from adjoint.primitives import elementwise
 from adjoint.primitives.sparse import SparseMatrix
 from adjoint.primitives.core import is_scalar, ops
 from adjoint.tensors.assignment import mapped
-from adjoint.tensors.calls import surface_of
 from adjoint.tensors.conversion import a, as_node
 from adjoint.tensors.located import MISTAKES, at_user, explained
 from adjoint.tensors.named import recorded
+from adjoint.tensors.surfaces import surface_of
 from adjoint.tensors.tensor import Number, Tensor
 from adjoint.unknown import Unknown
 

@@ -87,7 +87,7 @@ class _Inference(Setting[bool]):
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """As a decorator."""
-        return modes.in_turns(function, self)
+        return modes.in_turns(function, lambda: _Inference(self.wanted))
 
 
 def inference_mode(mode: Any = True) -> Any:

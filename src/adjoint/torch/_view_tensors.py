@@ -16,11 +16,11 @@ from adjoint.graph import Calls, Node, Scope, get_mode, mode
 from adjoint.primitives.core import DETACH, LEAF, VERSION, cast, marker, ops, stop_gradient
 from adjoint.primitives.custom import custom
 from adjoint.tensors.assignment import mapped, rebind
-from adjoint.tensors.calls import surface_of
 from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.located import PACKAGE, at_user, give_site, user_frame
 from adjoint.tensors.named import new, recorded
 from adjoint.tensors.pending import count_pending, force_selection
+from adjoint.tensors.surfaces import surface_of
 
 from ._aliasing import (
     Memory,
@@ -243,7 +243,7 @@ SURFACE = surface_of(Tensor, Parameter, View, Memory, memories, turned)
 
 def following(f: F, of_views: bool = True) -> F:
     """A function that looks at no value and draws none: what it records follows from the kinds of its arguments. So calls of a
-    kind that was met before are native code's (see `graph.calls`). Without `of_views`, what it gives of a view follows from how
+    kind that was met before are native code's (see `graph.kinds`). Without `of_views`, what it gives of a view follows from how
     that lies in memory, too."""
     calls = Calls(SURFACE, looks=True, of_views=of_views)
 

@@ -53,7 +53,7 @@ class _GradMode:
 
     def __call__(self, function: F) -> F:
         if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
-            return in_turns(function, self)  # type: ignore[no-any-return]
+            return in_turns(function, lambda: self)  # type: ignore[no-any-return]
         enabled = self.enabled
 
         @functools.wraps(function)
@@ -68,8 +68,9 @@ class _GradMode:
         return wrapped  # type: ignore[return-value]
 
 
-def in_turns(function: Any, mode: Any) -> Any:
-    """A function in a context, and so each stretch of one whose code runs only when it is asked for."""
+def in_turns(function: Any, mode: Callable[[], Any]) -> Any:
+    """A function in a context, and so each stretch of one whose code runs only when it is asked for. `mode` makes such a context:
+    other threads and tasks may be inside of theirs at the same time."""
 
     @functools.wraps(function)
     def generator(*args: Any, **keywords: Any) -> Generator[Any, Any, Any]:
@@ -77,13 +78,13 @@ def in_turns(function: Any, mode: Any) -> Any:
         step, given = inner.send, None
         try:
             while True:
-                with mode:
+                with mode():
                     value = step(given)
                 try:
                     given = yield value
                     step = inner.send
                 except GeneratorExit:
-                    with mode:
+                    with mode():
                         inner.close()
                     raise
                 except BaseException as error:
@@ -93,12 +94,12 @@ def in_turns(function: Any, mode: Any) -> Any:
 
     @functools.wraps(function)
     def plain(*args: Any, **keywords: Any) -> Any:
-        with mode:
+        with mode():
             return function(*args, **keywords)
 
     @functools.wraps(function)
     async def coroutine(*args: Any, **keywords: Any) -> Any:
-        with mode:
+        with mode():
             return await function(*args, **keywords)
 
     if inspect.iscoroutinefunction(function):

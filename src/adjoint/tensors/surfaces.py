@@ -1,4 +1,4 @@
-"""What native code is told of tensors, to record calls that were met before (see `graph.calls`)."""
+"""What native code is told of tensors, to record calls that were met before (see `graph.kinds`)."""
 
 from __future__ import annotations
 

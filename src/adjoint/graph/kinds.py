@@ -138,7 +138,7 @@ class Calls:
             ON_CALLS[0](self)
         if self.again is None or NARROW or active() is not None or not self.may_know(given, result):
             return result
-        if any([x is result for x in given]):  # and none that names the same node
+        if len(given) > MOST_NODES or any([x is result for x in given]):  # and none that names the same node
             return result
         while self.looks and frame.f_code.co_filename.startswith(self.surface.package):
             if frame.f_back is None:
@@ -170,10 +170,11 @@ class Calls:
         return result
 
     def may_know(self, given: tuple[Any, ...], result: Any) -> bool:
-        """Whether a result is a tensor, or a view of the first argument that has the base's memory, as all views of such have."""
+        """Whether a result is a tensor, or a view of the first argument that has the base's memory, as all views of such have. A
+        tensor from a function that looks at how views lie is the copy that it made because of that: no kind says that."""
         surface, kind = self.surface, type(result)
         if kind is not surface.view or surface.view is None:
-            return kind is surface.tensor
+            return kind is surface.tensor and self.of_views
         base: Any = given[0]
         if result._base is not base or type(base) not in (
             surface.tensor,
@@ -243,9 +244,11 @@ class Calls:
         used = [step.source for step in steps]
         if len(place) > MOST_NODES or any([used.count(i) != 1 for i in free.values()]):
             return None
-        looks = sites.looks if steps else WHERE.index("users")
-        weight = 0 if result.tracked else result.type.size + 1024
         is_view = type(made) is self.surface.view
+        # What has a line and isn't new may have it from this call, as `+x` gives one to a leaf.
+        given_line = not steps and not is_view and result.site is not None
+        looks = WHERE.index("users") if given_line else sites.looks
+        weight = 0 if result.tracked or (is_view and not steps) else result.type.size + 1024
         if is_view and (arguments[0].how != "tensor" or made._cached is not result):
             return None
         base, view = (type(given[0]), [getattr(made, name) for name in OF_VIEW]) if is_view else (None, [])
