@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.composites import products
-from adjoint.graph import Calls, Node
+from adjoint.graph import Calls, Node, Surface
 from adjoint.primitives import elementwise
 from adjoint.primitives.sparse import SparseMatrix
 from adjoint.primitives.core import is_scalar, ops
@@ -21,7 +21,7 @@ from adjoint.tensors.surfaces import surface_of
 from adjoint.tensors.tensor import Number, Tensor
 from adjoint.unknown import Unknown
 
-__all__ = ["power"]
+__all__ = ["power", "unary"]
 
 SURFACE = surface_of(Tensor, Number)
 FREE = frozenset({"add", "sub", "mul", "truediv"})  # which make a constant of a floating number, whatever it is
@@ -110,7 +110,12 @@ def _in_place_operator(function: Callable[[Any, Any], Node], symbol: str) -> Any
 
 
 def _unary_operator(name: str, function: Callable[[Node], Node]) -> Any:
-    calls = Calls(SURFACE)
+    return unary(lambda node: mapped(name, function, node), SURFACE)
+
+
+def unary(compute: Callable[[Node], Node], surface: Surface) -> Callable[[Any], Any]:
+    """The special method of an operator of one tensor, of an interface with its own class of results."""
+    calls = Calls(surface)
 
     def method(self: Tensor) -> Tensor:
         again = calls.again
@@ -119,7 +124,7 @@ def _unary_operator(name: str, function: Callable[[Node], Node]) -> Any:
             if known is not None:
                 return known
         frame = _getframe(1)
-        result = recorded(mapped(name, function, self.node), frame)
+        result: Tensor = recorded(compute(self.node), frame, surface.tensor)
         return result if again is None else calls.learn((self,), result, frame)
 
     return method

@@ -20,7 +20,7 @@ from adjoint.primitives.core import cast, is_scalar, ops
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.located import MISTAKES, at_user, explained
 from adjoint.tensors.named import recorded
-from adjoint.tensors.operators import power
+from adjoint.tensors.operators import power, unary
 from adjoint.unknown import Unknown
 
 from ._errors import as_pytorchs
@@ -359,22 +359,13 @@ Tensor.__hash__ = object.__hash__  # type: ignore[method-assign,assignment]
 
 
 def _unary(name: str, f: Callable[[Node], Node]) -> Callable[[Any], Tensor]:
-    calls = Calls(SURFACE)
-
-    def special(self: Tensor) -> Tensor:
-        again = calls.again
-        if again is not None:
-            known: Tensor | None = again(self)
-            if known is not None:
-                return known
-        frame = _getframe(1)
+    def compute(node: Node) -> Node:
         try:
-            result = recorded(f(self.node), frame, Tensor)
+            return f(node)
         except MISTAKES as error:
-            raise as_pytorchs(explained(error, name, self.node)) from None
-        return result if again is None else calls.learn((self,), result, frame)
+            raise as_pytorchs(explained(error, name, node)) from None
 
-    return special
+    return unary(compute, SURFACE)
 
 
 for _name, _g in {
