@@ -292,7 +292,9 @@ class Inputs:
     def blas(self, name: str, numbers: Sequence[int | str], *given: tuple[str, str]) -> None:
         """Call a function of OpenBLAS: modes and sizes, then factors and pointers with their types, and the lengths of rows."""
         kinds = [*[("i32", str(x)) for x in (ROW_MAJOR, *numbers)], *given]
-        narrow = [(k, self.e.index("trunc", x, k) if k == "i32" and not x.isdigit() else x) for k, x in kinds]
+        narrow = [
+            (k, self.e.made(L.Cast, "trunc", "i64", k, 0, x) if k == "i32" and not x.isdigit() else x) for k, x in kinds
+        ]
         self.e.call(self.pointer(Function("OpenBLAS", f"cblas_{name}")), narrow)
 
     def fail(self, check: Bounds | Unsolvable | Unfinished, noted: str) -> None:

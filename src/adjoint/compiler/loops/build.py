@@ -322,7 +322,7 @@ class Emitter:
 
     def index(self, op: str, a: str, b: str | int) -> str:
         """A number of two: add, sub, mul, udiv, urem, and, umin, maybe with LLVM's flags."""
-        return self.made(L.Index, op, a, str(b))
+        return self.made(L.Op, op if op != "umin" else "llvm.umin", "i64", 0, (a, str(b)))
 
     def plus(self, a: str, b: str | int) -> str:
         return self.index("add", a, b)
@@ -332,10 +332,10 @@ class Emitter:
 
     def test(self, relation: str, a: str, b: str | int) -> str:
         """Whether two numbers are related so: eq ne slt ule ult ..."""
-        return self.made(L.Test, relation, a, str(b))
+        return self.made(L.Op, f"icmp {relation}", "i64", 0, (a, str(b)))
 
     def all_of(self, a: str, b: str) -> str:
-        return self.made(L.Both, a, b)
+        return self.made(L.Op, "and", "i1", 0, (a, b))
 
     def aligned(self, pointer: str) -> str:
         """Whether an array begins where a line of the caches does."""
@@ -347,7 +347,7 @@ class Emitter:
 
     def choose(self, condition: str, a: str, b: str) -> str:
         """A number by a condition."""
-        return self.made(L.Choose, condition, a, b)
+        return self.made(L.Op, "select", "i64", 0, (condition, a, b))
 
     def argument(self, position: int | str) -> str:
         """The number at a position of the unit's block."""
