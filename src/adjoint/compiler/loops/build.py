@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.targets.llvm import BYTES, ELEMENT, ITEMSIZE, PART
+from adjoint.runtime import llvm
 
 __all__ = ["BITS_OF", "BYTES", "ELEMENT", "ITEMSIZE", "Complex", "Emitter", "Value", "literal", "mask_of"]
 
@@ -56,6 +57,12 @@ def literal(value: Any, dtype: str) -> str:
 
 
 _new = tuple.__new__  # of a NamedTuple, without the call of its own constructor
+
+
+def lanes_of(dtype: str, elements: int | None = None) -> int:
+    """The lanes of a vector of a dtype, or of one of the parts of complex numbers; over so many elements, if that is said."""
+    widest = llvm.vector_bits() // (8 * ITEMSIZE[PART.get(dtype, dtype)])
+    return widest if elements is None else lanes_for(widest, elements)
 
 
 def lanes_for(widest: int, elements: int) -> int:

@@ -26,8 +26,8 @@ STATES = 3  # numbers that all see, before one for each strip
 class BlockedWriter(LapackWriter):
     """Writes the functions of a unit whose only matrix is computed block by block, and lists the calls of them."""
 
-    def __init__(self, unit: Stacked, arguments: Arguments, bits: int) -> None:
-        super().__init__(unit, arguments, bits)
+    def __init__(self, unit: Stacked, arguments: Arguments) -> None:
+        super().__init__(unit, arguments)
         self.n, self.lanes = self.rows, self.e.lanes
         self.strip = next(rows for least, rows in STRIPS if self.n >= least)
         self.chunks = -(-self.n // self.strip)
@@ -115,6 +115,6 @@ PARTS: dict[str, tuple[int, Callable[[BlockedWriter], list[L.Function]]]] = {
 }
 
 
-def factors_writer(unit: Stacked, arguments: Arguments, bits: int) -> LapackWriter:
+def factors_writer(unit: Stacked, arguments: Arguments) -> LapackWriter:
     """Who writes a unit of larger matrices."""
-    return (BlockedWriter if BlockedWriter.suits(unit) else LapackWriter)(unit, arguments, bits)
+    return (BlockedWriter if BlockedWriter.suits(unit) else LapackWriter)(unit, arguments)

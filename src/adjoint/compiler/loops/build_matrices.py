@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from adjoint.compiler.fuse.kinds import View, stack_stride
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ITEMSIZE, Value, lanes_for, mask_of
+from adjoint.compiler.loops.build import Value, lanes_of, mask_of
 from adjoint.compiler.loops.matrix_formulas import FORMULAS, formula_name, transposed
 from adjoint.compiler.loops.matrix_workspaces import Index, Matrix, Workspace, workspace
 from adjoint.compiler.tables import FAILURE, Arguments, UnitWriter, Unsolvable
@@ -81,9 +81,9 @@ class StackWriter(UnitWriter):
 class MatricesWriter(StackWriter):
     """Writes the functions of a unit of small matrices, each in a lane."""
 
-    def __init__(self, unit: Stacked, arguments: Arguments, bits: int) -> None:
+    def __init__(self, unit: Stacked, arguments: Arguments) -> None:
         self.lowered = FORMULAS[formula_name(unit.name, unit.attributes)]
-        lanes = lanes_for(bits // (8 * ITEMSIZE[unit.dtype]), size_of(unit.batch))
+        lanes = lanes_of(unit.dtype, size_of(unit.batch))
         operations = self.lowered.operations(unit.reads[0].shape[-1], unit.reads[-1].shape[-1])
         super().__init__(unit, arguments, lanes, operations, unit.name, self.lowered.problem)
         self.together = lanes

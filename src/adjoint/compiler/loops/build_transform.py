@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.compiler.loops import butterflies, complex_math
-from adjoint.compiler.loops.build import ITEMSIZE, Complex, Value, lanes_for
+from adjoint.compiler.loops.build import ITEMSIZE, Complex, Value, lanes_of
 from adjoint.compiler.tables import Along, Arguments, UnitWriter
 from adjoint.compiler.targets.llvm import ELEMENT, PART
 
@@ -28,7 +28,7 @@ class TransformWriter(UnitWriter):
     """Writes the function of a unit of transforms: fft, rfft or irfft. `length` is that of the real numbers, if one side has
     some; attributes say whether the source has, whether it is an inverse one, and by how much it is multiplied."""
 
-    def __init__(self, lines: Along, arguments: Arguments, bits: int) -> None:
+    def __init__(self, lines: Along, arguments: Arguments) -> None:
         self.lines = lines
         self.part = PART[lines.dtype]
         self.halved = lines.name != "fft"
@@ -38,7 +38,7 @@ class TransformWriter(UnitWriter):
         self.real, inverse, scale = lines.attributes
         self.scale, self.source = float.fromhex(scale), lines.reads[0][0]
         self.inverse = inverse or lines.name == "irfft"
-        super().__init__(arguments, lanes_for(bits // (8 * ITEMSIZE[self.part]), self.beside))
+        super().__init__(arguments, lanes_of(self.part, self.beside))
         factors = butterflies.factors_of(self.core)
         assert factors is not None
         self.factors = factors

@@ -9,7 +9,7 @@ from typing import Any
 from adjoint.compiler.fuse import images
 from adjoint.compiler.fuse.kinds import Window
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ITEMSIZE, Value, lanes_for
+from adjoint.compiler.loops.build import Value, lanes_of
 from adjoint.compiler.loops.build_cells import Cell, Cells, largest, within
 from adjoint.compiler.loops.build_products import write_call
 from adjoint.compiler.loops.ranges import RangeWriter
@@ -23,10 +23,10 @@ from adjoint.shapes import size_of
 class WindowWriter(RangeWriter):
     """What writers of windows share: the range of images."""
 
-    def __init__(self, window: Window, name: str, arguments: Arguments, bits: int, cells: Cells | None) -> None:
+    def __init__(self, window: Window, name: str, arguments: Arguments, cells: Cells | None) -> None:
         self.cells = cells  # what is made of the result, or what a pool reads
         super().__init__(window.step, window.tile, name, arguments)
-        self.window, self.bits = window, bits
+        self.window = window
         self.kind = self.step.op.name
         self.rows = window.shape[0] if self.kind != "convolution_weight_gradient" else window.reads[0].shape[0]
         self.row_elements = size_of(window.shape[1:])
@@ -64,9 +64,9 @@ class ConvolutionWriter(WindowWriter):
     """A convolution or one of its gradients, by oneDNN."""
 
     def __init__(
-        self, window: Window, name: str, arguments: Arguments, bits: int, tile: int | None, cells: Cells | None = None
+        self, window: Window, name: str, arguments: Arguments, tile: int | None, cells: Cells | None = None
     ) -> None:
-        super().__init__(window, name, arguments, bits, cells)
+        super().__init__(window, name, arguments, cells)
         to_weights = self.kind == "convolution_weight_gradient"
         shapes = [view.shape for view in window.reads]
         sizes = images.sizes_of(self.kind, self.step.attributes, shapes, window.shape)
@@ -152,7 +152,7 @@ class ConvolutionWriter(WindowWriter):
 
     def write_sum(self, preferred: onednn.Descriptor, plain: onednn.Descriptor, buffer: Shared) -> None:
         """The parts added up in order, and put into the graph's layout."""
-        count, lanes = preferred.nbytes // 4, self.bits // 32
+        count, lanes = preferred.nbytes // 4, lanes_of("float32")
         while count % lanes:
             lanes //= 2
         with self.another(lanes) as e:
@@ -172,13 +172,13 @@ class PoolWriter(WindowWriter):
     """Pooling, in loops of our own: windows along the rows and columns, vectors along the channels."""
 
     def __init__(
-        self, window: Window, name: str, arguments: Arguments, bits: int, tile: int | None, cells: Cells | None = None
+        self, window: Window, name: str, arguments: Arguments, tile: int | None, cells: Cells | None = None
     ) -> None:
-        super().__init__(window, name, arguments, bits, cells)
+        super().__init__(window, name, arguments, cells)
         self.pool = self.step.attributes
         self.channels = window.shape[-1]
         self.dtype = window.dtypes[0]
-        self.begin(lanes_for(bits // (8 * ITEMSIZE[self.dtype]), self.channels))
+        self.begin(lanes_of(self.dtype, self.channels))
         self.tile = tile or evenly(
             self.rows, max(min(tuning().pool_tile // size_of(window.reads[0].shape[1:]), self.rows), 1)
         )

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from adjoint.compiler.extents import larger
 from adjoint.compiler.fuse.kinds import Window
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import Value
+from adjoint.compiler.loops.build import Value, lanes_of
 from adjoint.compiler.loops.build_cells import Cell, Cells, within
 from adjoint.compiler.loops.build_matmul import Panel, heights_of, panels
 from adjoint.compiler.loops.build_windows import ConvolutionWriter
@@ -65,10 +65,10 @@ class WinogradWriter(ConvolutionWriter):
     """A convolution of 3×3 or one of its gradients."""
 
     def __init__(
-        self, window: Window, name: str, arguments: Arguments, bits: int, tile: int | None, cells: Cells | None = None
+        self, window: Window, name: str, arguments: Arguments, tile: int | None, cells: Cells | None = None
     ) -> None:
-        super().__init__(window, name, arguments, bits, tile, cells)
-        self.lanes = bits // 32
+        super().__init__(window, name, arguments, tile, cells)
+        self.lanes = lanes_of("float32")
         self.adds_up = self.kind == "convolution_weight_gradient"
         self.turned = self.kind == "convolution_input_gradient"
         strided = self.geometry.stride != (1, 1)

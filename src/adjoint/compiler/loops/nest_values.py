@@ -20,8 +20,8 @@ class NestValues(NestPlan):
     """Writes what is read and computed in the loops that stand around: those of `indices`. What is the same all along a row is
     computed before, once."""
 
-    def __init__(self, excerpt: Excerpt, nest: Nest, arguments: Arguments, bits: int) -> None:
-        super().__init__(excerpt, nest, bits)
+    def __init__(self, excerpt: Excerpt, nest: Nest, arguments: Arguments) -> None:
+        super().__init__(excerpt, nest)
         self.arguments = arguments
         self.e = Emitter(self.lanes)
         self.inputs = Inputs(self.e, arguments)
