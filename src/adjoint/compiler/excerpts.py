@@ -16,7 +16,6 @@ from adjoint.compiler.fuse.fuse import COPY, Fusion
 from adjoint.compiler.fuse.indices import ways_of
 from adjoint.compiler.fuse.kinds import (
     Choice,
-    Factors,
     Matrices,
     Move,
     Nest,
@@ -317,8 +316,7 @@ def _moving(n: Numbering, move: Move) -> Moving:
 DESCRIBED: dict[type, Callable[[Numbering, Any], Key]] = {
     Product: _product,
     Window: _window,
-    Matrices: lambda n, unit: ("matrices", _matrices(n, unit)),
-    Factors: lambda n, unit: ("factors", _matrices(n, unit)),
+    Matrices: lambda n, unit: ("matrices" if unit.routine.formula else "factors", _matrices(n, unit)),
     Scan: lambda n, unit: ("scan", _scans(n, unit)),
     Transform: lambda n, unit: ("transform", _transform(n, unit)),
     Running: lambda n, unit: ("running", _along(n, unit, unit.step.type.dtype.name)),

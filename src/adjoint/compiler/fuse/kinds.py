@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from adjoint.compiler.fuse import images
-from adjoint.compiler.loops.matrix_formulas import FORMULAS, formula_name
-from adjoint.compiler.loops.routines import ROUTINES
+from adjoint.compiler.loops.routines import Routine
 from adjoint.plan.assemble import PIECES
 from adjoint.plan.plan import Step
 from adjoint.plan.text import PLAIN, Labels, beside, shape_text, step_text
@@ -431,51 +430,25 @@ class Several(Single):
 
 
 class Matrices(Several):
-    """A step on stacks of small matrices, each in a lane of its own."""
+    """A step on stacks of matrices: small ones by a formula, each in a lane of its own, larger ones by LAPACK, one after
+    another."""
 
     kind = "matrices"
 
-    def __init__(self, step: Step, views: list[View], made: list[int]) -> None:
+    def __init__(self, step: Step, views: list[View], made: list[int], routine: Routine) -> None:
         super().__init__(step, views, made)
         self.batch = views[0].shape[:-2]
+        self.routine = routine
+        self.may_fail = bool(routine.problem) or routine.pivots
+
+    @property
+    def library(self) -> str:
+        return "" if self.routine.formula else "OpenBLAS"
 
     @property
     def name(self) -> str:
-        """The name of the formula."""
-        return formula_name(self.step.op.name, self.step.attributes)
-
-    @property
-    def may_fail(self) -> bool:  # type: ignore[override]
-        """Whether an operand may be to blame."""
-        return bool(FORMULAS[self.name].problem)
-
-    @property
-    def operations(self) -> int:
-        """About how many there are in all."""
-        rows, columns = self.reads[0].shape[-1], self.reads[-1].shape[-1]
-        return size_of(self.batch) * FORMULAS[self.name].operations(rows, columns)
-
-    @property
-    def how(self) -> str:
-        return "one matrix" if size_of(self.batch) == 1 else f"{shape_text(self.batch)} matrices, one in a lane"
-
-
-class Factors(Matrices):
-    """A step on matrices that LAPACK computes, one after another."""
-
-    def __init__(self, step: Step, views: list[View], made: list[int]) -> None:
-        super().__init__(step, views, made)
-        self.routine = ROUTINES[step.op.name]
-
-    @property
-    def name(self) -> str:
-        """What is computed, and by which library."""
-        return f"{self.step.op.name} (OpenBLAS)"
-
-    @property
-    def may_fail(self) -> bool:  # type: ignore[override]
-        """Whether an operand may be to blame."""
-        return bool(self.routine.problem) or self.routine.pivots
+        """What is computed, and by which library if by one."""
+        return self.routine.operation if self.routine.formula else super().name
 
     @property
     def operations(self) -> int:
@@ -485,8 +458,9 @@ class Factors(Matrices):
 
     @property
     def how(self) -> str:
-        each = "one matrix" if size_of(self.batch) == 1 else f"{shape_text(self.batch)} matrices, one after another"
-        return f"{each}, by {'' if self.routine.either_way else 'the LAPACK of '}OpenBLAS"
+        way = "one in a lane" if self.routine.formula else "one after another"
+        each = "one matrix" if size_of(self.batch) == 1 else f"{shape_text(self.batch)} matrices, {way}"
+        return f"{each}, by {'' if self.routine.either_way else 'the LAPACK of '}OpenBLAS" if self.library else each
 
 
 class Scan(Several):
@@ -586,7 +560,7 @@ class Host(Single):
         return f"not native: {self.reason}" if self.reason else ""
 
 
-Unit = Nest | Product | Window | Matrices | Factors | Scan | Move | Transform | Running | Host
+Unit = Nest | Product | Window | Matrices | Scan | Move | Transform | Running | Host
 
 
 def transposed(view: View) -> View:

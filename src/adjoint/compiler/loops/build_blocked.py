@@ -14,7 +14,7 @@ from adjoint.compiler.loops.build import ELEMENT
 from adjoint.compiler.loops.build_lapack import LapackWriter
 from adjoint.compiler.loops.build_matrices import Stacked
 from adjoint.compiler.loops.matmul_tiles import Kernel
-from adjoint.compiler.tables import FAILURE, Arguments, First, Function, Unsolvable
+from adjoint.compiler.tables import FAILURE, Arguments, First, Function
 from adjoint.primitives.linalg_kernels import BLOCK
 from adjoint.shapes import size_of
 
@@ -80,7 +80,7 @@ class BlockedWriter(LapackWriter):
         e = self.e
         failed = e.test("ne", self.call("blocked_failed", [self.stage]), 0)
         with e.when(e.all_of(failed, e.test("eq", e.read_number(e.entry("%table", FAILURE)), 0))):
-            self.inputs.fail(Unsolvable(self.blamed, self.problem, self.unit.batch), "0")
+            self.inputs.fail(self.check(), "0")
 
     # The cotangent of A = L Lᵀ, block by block from the end
 

@@ -48,7 +48,7 @@ class LapackWriter(StackWriter):
         self.right = unit.reads[-1].shape[-1]
         lanes = lanes_of(self.part, self.rows * self.columns * self.parts)
         operations = max(routine.operations(self.rows, max(self.columns, self.right)), 1) * self.parts**2
-        super().__init__(unit, arguments, lanes, operations, routine.operation, routine.problem)
+        super().__init__(unit, arguments, lanes, operations, routine)
         self.width = self.right  # columns of what is solved for, in a chunk
         if unit.name == "solve_triangular" and size_of(unit.batch) < MOST_RANGES:
             self.width = max(LEAST_COLUMNS, -(-evenly(self.right, -(-self.right // MOST_RANGES)) // lanes) * lanes)
@@ -74,7 +74,7 @@ class LapackWriter(StackWriter):
 
     def is_pivots(self, k: int) -> bool:
         """Whether an operand is a list of exchanged rows."""
-        return k == 1 and ROUTINES[self.unit.name].pivots
+        return k == 1 and self.routine.pivots
 
     def result(self, dtype: str | None = None) -> str:
         """Where the next result goes, of this dtype or the unit's."""
