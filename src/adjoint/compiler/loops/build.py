@@ -489,12 +489,14 @@ class Emitter:
         self.body.append(L.Leave(condition))
 
     @contextmanager
-    def when(self, condition: str) -> Iterator[None]:
-        """Run the body if an i1 is true."""
+    def when(self, *conditions: str | None) -> Iterator[None]:
+        """Run the body if all i1 are true, of those that there are."""
         body: list[Any] = []
         with self.inside(body):
             yield
-        self.body.append(L.When(condition, tuple(body)))
+        for condition in reversed(conditions):
+            body = body if condition is None else [L.When(condition, tuple(body))]
+        self.body += body
 
     def any_lane(self, condition: Value) -> str:
         """Whether a condition holds in some lane."""

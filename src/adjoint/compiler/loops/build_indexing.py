@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 
 from adjoint.compiler.excerpts import Indexed, Moving, Region
@@ -133,8 +132,7 @@ class MoveWriter(UnitWriter):
             return
         e = self.e
         arrays: Items = [Start(place, 0) for region in regions for place in (region.view.root, region.place)]
-        with self.inputs.at_the_beginning():
-            begin = self.arguments.add_list(e, arrays)
+        begin = self.inputs.listed(arrays)
         first, last = self.some(str(len(regions))) if self.cuts else ("0", str(len(regions)))
         before, self.cuts = self.cuts, False
         with e.when(e.test("slt", first, last)), e.loop(first, last, 1) as k:
@@ -221,12 +219,12 @@ class MoveWriter(UnitWriter):
         are `cut`, those of the chunks at hand."""
         e, number = self.e, self.inputs.number
         if not axes:
-            with e.when(e.test("eq", "%first", 0)) if cut else nullcontext():
+            with e.when(e.test("eq", "%first", 0) if cut else None):
                 row(begin, end)
             return length
         (n, s, t), *inner = axes
         first, last = self.some(number(n)) if cut else ("0", number(n))
-        with e.when(e.test("slt", first, last)) if cut else nullcontext(), e.loop(first, last, 1) as i:
+        with e.when(e.test("slt", first, last) if cut else None), e.loop(first, last, 1) as i:
             a = e.plus(begin, e.times(i, number(s, extent=abs(s))))
             b = e.plus(end, e.times(i, number(t, extent=abs(t))))
             covered = self.rows_of(inner, row, length, out, a, b)

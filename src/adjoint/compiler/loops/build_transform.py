@@ -266,8 +266,8 @@ class TransformWriter(UnitWriter):
         """Where powers of a root of unity stand, in the unit's block."""
         parts = [np.asarray(x, self.part) for x in butterflies.roots_of_unity(powers, n)]
         numbers = np.stack(parts, -1).ravel().view(np.int64)
+        begin = self.inputs.listed(list(numbers.tolist()))
         with self.inputs.at_the_beginning():
-            begin = self.arguments.add_list(self.e, list(numbers.tolist()))
             return self.e.at("%args", begin, "i64")
 
     def twiddle(self, table: str, k: str) -> tuple[Value, Value]:

@@ -10,7 +10,7 @@ from adjoint.compiler.fuse import images
 from adjoint.compiler.fuse.kinds import Window
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Value, lanes_of
-from adjoint.compiler.loops.build_cells import Cell, Cells, largest, within
+from adjoint.compiler.loops.build_cells import Cell, Cells, largest
 from adjoint.compiler.loops.build_products import write_call
 from adjoint.compiler.loops.ranges import RangeWriter
 from adjoint.compiler.schedule.chunks import balanced, evenly
@@ -261,7 +261,7 @@ class PoolWriter(WindowWriter):
             given = e.load(places[0], at, dtype, 1)
             chosen = self.positions(places[1], at) if kind == "pool_put" else None
             for number, (cell, inside) in enumerate(cells):
-                with within(e, inside):
+                with e.when(inside):
                     value = given if chosen is None else e.select(e.compare("eq", chosen, number), given, 0)
                     if not self.tiled:
                         value = e.add(e.load(result, cell, dtype, 1), value)
@@ -277,7 +277,7 @@ class PoolWriter(WindowWriter):
         e, dtype = self.e, self.dtype
         total = e.variable(e.constant(0.0, dtype))
         for number, there in enumerate(inside):
-            with within(e, there):
+            with e.when(there):
                 e.set(total, e.add(e.get(total, dtype), cell(number)))
         e.store(e.get(total, dtype), result, at)
 
@@ -290,14 +290,14 @@ class PoolWriter(WindowWriter):
             found = []
             for number, there in enumerate(inside):
                 value = e.variable(e.constant(float("-inf"), dtype))
-                with within(e, there):
+                with e.when(there):
                     e.set(value, cell(number))
                 found.append(e.get(value, dtype))
             e.store(largest(e, found), result, at)
             return
         most, position = e.variable(e.constant(float("-inf"), dtype)), e.variable(e.constant(-1, "int32"))
         for number, there in enumerate(inside):
-            with within(e, there):
+            with e.when(there):
                 given, before, number_before = cell(number), e.get(most, dtype), e.get(position, "int32")
                 better = e.either(e.compare("gt", given, before), e.compare("lt", number_before, 0))
                 nan = e.both(e.compare("uno", given, given), e.compare("eq", before, before))
