@@ -489,55 +489,36 @@ class Scan(Several):
         return str(self.part.said(self.length))
 
 
-class Transform(Single):
-    """A Fourier transform along one axis, counted from the end. A step over several axes is several of these, of which the later
-    ones work in place."""
+class Line(Single):
+    """A step along an axis of what it reads: a Fourier transform, a result made of the one before it, a search in sorted rows, or
+    the order of short lines. Its code is told a dtype, attributes, and the elements of a line."""
 
-    kind = "transform"
-
-    def __init__(self, step: Step, view: View, axis: int, scale: float) -> None:
-        super().__init__(step, (view,))
-        self.view = view
-        self.axis = axis
-        self.scale = scale
-
-    @property
-    def length(self) -> int:
-        """Elements of a line: of the real ones, if its numbers are real on one side."""
-        name, shape = self.step.op.name, self.view.shape
-        return int(self.step.type.shape[self.axis] if name == "irfft" else shape[self.axis])
+    def __init__(
+        self,
+        kind: str,
+        step: Step,
+        views: Sequence[View],
+        axis: int,
+        dtype: str,
+        attributes: Any = None,
+        length: int = 0,
+    ) -> None:
+        super().__init__(step, views)
+        self.kind, self.axis, self.dtype, self.attributes = kind, axis, dtype, attributes
+        self.length = length or self.reads[0].shape[axis]
 
     @property
     def operations(self) -> int:
-        """About how many there are in all."""
-        n, real = self.length, self.step.op.name != "fft"
-        lines = size_of(self.view.shape) // max(self.view.shape[self.axis], 1)
+        """About how many there are in all: of what is no transform, one for each result."""
+        n, shape = self.length, self.reads[0].shape
+        if self.kind != "transform":
+            return size_of(self.step.type.shape)
+        lines, real = size_of(shape) // max(shape[self.axis], 1), self.step.op.name != "fft"
         return int(5 * n * max(n.bit_length() - 1, 1) * lines) // (1 + real)
 
     @property
     def how(self) -> str:
-        return f"along axis {self.axis}, a line of {self.length} in a lane"
-
-
-class Running(Single):
-    """A step along an axis whose results are each made of the one before."""
-
-    kind = "running"
-
-    def __init__(self, step: Step, views: list[View], axis: int) -> None:
-        super().__init__(step, views)
-        self.axis = axis
-
-    @property
-    def operations(self) -> int:
-        """One for each result."""
-        return size_of(self.step.type.shape)
-
-
-class Ordering(Running):
-    """A search in sorted rows, or the order of short lines along an axis."""
-
-    kind = "order"
+        return f"along axis {self.axis}, a line of {self.length} in a lane" if self.kind == "transform" else ""
 
 
 class Host(Single):
@@ -560,7 +541,7 @@ class Host(Single):
         return f"not native: {self.reason}" if self.reason else ""
 
 
-Unit = Nest | Product | Window | Matrices | Scan | Move | Transform | Running | Host
+Unit = Nest | Product | Window | Matrices | Scan | Move | Line | Host
 
 
 def transposed(view: View) -> View:
