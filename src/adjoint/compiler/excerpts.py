@@ -34,6 +34,7 @@ from adjoint.compiler.loops.build_ordering import Searches
 from adjoint.compiler.loops.formulas import REDUCTIONS, has_formula
 from adjoint.compiler.tables import Along, Start
 from adjoint.graph import PRIMITIVES
+from adjoint.graph.primitive import no_kernel
 from adjoint.plan.assemble import fills_everything
 from adjoint.plan.plan import Step
 from adjoint.shapes import Shape, contiguous, size_of
@@ -327,14 +328,10 @@ def _lies_amid(sizes: Shape, strides: Shape, size: int) -> bool:
 # Units made anew -------------------------------------------------------------------------------------------------------
 
 
-def _nothing(*arguments: Any) -> Any:
-    raise AssertionError("a step of an excerpt has no NumPy kernel")
-
-
 def _step(name: str, attributes: Any, inputs: tuple[int, ...], output: int, type: Any) -> Step:
     given = None if attributes is None else attributes[1]
     op = STAND_INS.get(name) or PRIMITIVES[name]
-    return Step(op, given, _nothing, _nothing, inputs, output, type)  # type: ignore[arg-type]
+    return _new(Step, (op, given, no_kernel, no_kernel, inputs, output, type))
 
 
 def nest_of(key: Key) -> tuple[Excerpt, Nest]:

@@ -41,7 +41,7 @@ from adjoint.compiler.targets.llvm import PART
 from adjoint.compiler.targets.target import tuning
 from adjoint.graph import ArrayType, StandIn
 from adjoint.plan.assemble import PIECES
-from adjoint.plan.plan import Plan, Step
+from adjoint.plan.plan import Plan, Step, step_of
 from adjoint.plan.text import Labels
 from adjoint.primitives.lapack import LETTERS
 from adjoint.runtime import libraries
@@ -237,7 +237,7 @@ class Fusion:
             t = self.plan.types[slot]
             index = self.home[found] = self.nest_for(shape, [slot])
             nest = self.nest_at(index)
-            nest.steps.append(Step(COPY, None, _nothing, _nothing, (slot,), found, t))  # type: ignore[arg-type]
+            nest.steps.append(step_of(COPY, None, (slot,), found, t))
             nest.level[found] = "element"
             self.root(found, shape, self.dtypes[slot], index + 1)
         return found
@@ -257,7 +257,7 @@ class Fusion:
             self.views[read], self.ready[read] = found.view(view, shape), self.ready[found.slot]
             self.dtypes[read], self.shapes[read] = self.dtypes[out], shape
             limits = found.limits(view.shape, shape)
-            self.elementwise(Step(PADDED, limits, _nothing, _nothing, (read,), out, step.type))  # type: ignore[arg-type]
+            self.elementwise(step_of(PADDED, limits, (read,), out, step.type))
         return True
 
     # Nests
@@ -555,10 +555,6 @@ def fused(plan: Plan) -> Fusion:
     found = Fusion(plan)
     may_stop = any([isinstance(unit, Scan) and unit.part.may_stop for unit in found.units])
     return Fusion(plan, True) if may_stop and any([isinstance(unit, Host) for unit in found.units]) else found
-
-
-def _nothing(*arguments: Any) -> Any:
-    raise AssertionError("a copy has no NumPy kernel of its own")
 
 
 COPY = StandIn("copy", light=True)  # the identity that puts a view's elements in order

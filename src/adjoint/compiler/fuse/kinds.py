@@ -355,27 +355,25 @@ class Window(Single):
         return "oneDNN" if self.step.op.name in images.CONVOLUTIONS and not self.is_ours else ""
 
     @property
+    def sizes(self) -> images.Sizes | None:
+        """The sizes of a convolution."""
+        name, shapes = self.step.op.name, [view.shape for view in self.reads]
+        return images.sizes_of(name, self.step.attributes, shapes, self.shape) if name in images.CONVOLUTIONS else None
+
+    @property
     def in_tiles(self) -> bool:
         """Whether it is a convolution with fewer multiplications, by kernels of our own."""
-        return self._computed(images.in_tiles)
+        return self.sizes is not None and self.sizes.in_tiles
 
     @property
     def in_strips(self) -> bool:
         """Whether it is a convolution of few channels, by kernels of our own."""
-        return self.step.op.name == "convolution" and self._computed(images.in_strips)
+        return self.step.op.name == "convolution" and self.sizes is not None and self.sizes.in_strips
 
     @property
     def is_ours(self) -> bool:
         """Whether it is a convolution that kernels of our own compute."""
         return self.in_tiles or self.in_strips
-
-    def _computed(self, way: Callable[..., bool]) -> bool:
-        """Whether it is a convolution that is computed this way."""
-        name = self.step.op.name
-        if name not in images.CONVOLUTIONS:
-            return False
-        shapes = [view.shape for view in self.reads]
-        return way(*images.sizes_of(name, self.step.attributes, shapes, self.shape))
 
     @property
     def grain(self) -> int:

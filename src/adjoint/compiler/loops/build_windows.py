@@ -68,9 +68,9 @@ class ConvolutionWriter(WindowWriter):
     ) -> None:
         super().__init__(window, name, arguments, cells)
         to_weights = self.kind == "convolution_weight_gradient"
-        shapes = [view.shape for view in window.reads]
-        sizes = images.sizes_of(self.kind, self.step.attributes, shapes, window.shape)
-        _, self.image, self.becomes, self.weights, self.geometry = sizes
+        assert window.sizes is not None
+        self.sizes = window.sizes
+        _, self.image, self.becomes, self.weights, self.geometry = self.sizes
         work = size_of(self.becomes) * size_of(self.weights[1:])  # multiplications for an image
         if tile is None:
             count = -(-self.rows // max(tuning().image_tile // work, 1))
@@ -89,8 +89,8 @@ class ConvolutionWriter(WindowWriter):
         """A guess in nanoseconds, at 70 multiplications in each."""
         return self.rows * size_of(self.becomes) * size_of(self.weights[1:]) / 70
 
-    def primitive(self, count: int) -> onednn.Primitive:
-        return images.convolution(self.kind, count, self.image, self.becomes, self.weights, self.geometry)
+    def primitive(self, count: int, layout: onednn.Descriptor | None = None) -> onednn.Primitive:
+        return images.convolution(self.kind, self.sizes, count, layout)
 
     def write(self) -> list[L.Function]:
         e = self.e
@@ -139,12 +139,7 @@ class ConvolutionWriter(WindowWriter):
 
     def call(self, count: int, preferred: onednn.Descriptor, places: list[str]) -> None:
         """One call of the library. All tiles have the weights in the layout that a whole one prefers."""
-        if count == self.tile:
-            primitive = self.primitive(count)
-        else:
-            primitive = images.convolution(
-                self.kind, count, self.image, self.becomes, self.weights, self.geometry, preferred
-            )
+        primitive = self.primitive(count, None if count == self.tile else preferred)
         write_call(self.e, self.arguments, primitive, places)
 
     def reorder(self, source: onednn.Descriptor, target: onednn.Descriptor, a: str, b: str) -> None:
