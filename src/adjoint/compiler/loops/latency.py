@@ -24,12 +24,18 @@ def longest_first(body: Sequence[Any]) -> list[Any]:
     found: list[Any] = []
     run: list[Any] = []
     for statement in body:
-        if isinstance(statement, PLAIN):
+        if isinstance(statement, PLAIN) and not _decides(statement):
             run.append(statement)
         else:
             found += [*_ordered(run), statement]
             run = []
     return found + _ordered(run)
+
+
+def _decides(statement: Any) -> bool:
+    """Whether a statement asks something of numbers, or chooses one of them."""
+    of_numbers = isinstance(statement, L.Op) and not statement.lanes
+    return of_numbers and (statement.dtype == "i1" or statement.op.startswith(("icmp", "select")))
 
 
 def _ordered(run: list[Any]) -> list[Any]:
