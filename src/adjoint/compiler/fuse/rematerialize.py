@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Nest, View
-from adjoint.compiler.fuse.through import read_through
+from adjoint.compiler.fuse.through import compute, read_through
 from adjoint.plan.plan import Step
 from adjoint.shapes import contiguous
 
@@ -38,7 +38,7 @@ def recompute(fusion: Fusion) -> Fusion:
             for slot in slots:
                 nest.stored.remove(slot)
                 for unit in readers[slot]:
-                    _make_again(fusion, unit, producer[slot])
+                    compute(fusion, unit, [slot], producer[slot], parent)
     for nest in fusion.units:
         if isinstance(nest, Nest):
             read_through(fusion, nest, kept)
@@ -74,15 +74,3 @@ def _read_by_like(fusion: Fusion, nest: Nest, slot: int, readers: list[int]) -> 
         if [i for i in fusion.given(unit) if fusion.views[i].root == slot] != [slot]:
             return False
     return bool(readers)
-
-
-def _make_again(fusion: Fusion, index: int, step: Step) -> None:
-    """Let a nest compute a step of another nest."""
-    nest = fusion.units[index]
-    assert isinstance(nest, Nest)
-    slot, again = step.output, fusion.new_slot()
-    fusion.root(again, fusion.shapes[slot], fusion.dtypes[slot], index + 1)
-    fusion.home[again] = index
-    nest.level[again] = "element"
-    changed = [s._replace(inputs=tuple([again if i == slot else i for i in s.inputs])) for s in nest.steps]
-    nest.steps, nest.read = [step._replace(output=again), *changed], None

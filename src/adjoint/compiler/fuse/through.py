@@ -39,7 +39,7 @@ def read_through(fusion: Fusion, nest: Nest, kept: set[int]) -> None:
         nest.stored.remove(slot)
         fusion.known_readers = None
         for index, found in parts.items():
-            _compute(fusion, index, found or [], step, source)
+            compute(fusion, index, found or [], step, source)
 
 
 def _only_array(fusion: Fusion, nest: Nest, step: Step) -> int | None:
@@ -77,7 +77,7 @@ def _parts(fusion: Fusion, index: int, slot: int, step: Step, source: int) -> li
     return found if by_element and (keeps_zeros or all([s.op.name != PADDED.name for s in steps])) else None
 
 
-def _compute(fusion: Fusion, index: int, parts: list[int], step: Step, source: int) -> None:
+def compute(fusion: Fusion, index: int, parts: list[int], step: Step, source: int) -> None:
     """Let a nest, which is this unit, compute the parts that it reads of what a step of another one gives."""
     nest, views, dtype = fusion.nest_at(index), fusion.views, fusion.dtypes[source]
 
@@ -87,8 +87,11 @@ def _compute(fusion: Fusion, index: int, parts: list[int], step: Step, source: i
         return slot
 
     whole, type_ = views[source], array_type(nest.domain, step.type.dtype)
-    given = {i: i if views[i].shape == () else another(View(views[i].root, views[i].offset, (), ()), fusion.ready[i])
-             for i in step.inputs if i != source}  # fmt: skip
+    single = [
+        i for i in step.inputs if i != source and not any(views[i].strides) and views[i].shape not in ((), nest.domain)
+    ]
+    given = dict(zip(step.inputs, step.inputs, strict=True))
+    given |= {i: another(View(*views[i][:2], (), ()), fusion.ready[i]) for i in single}
     reads = {
         i: another(View(whole.root, whole.offset + views[i].offset, *views[i][2:]), fusion.ready[source]) for i in parts
     }
@@ -96,7 +99,9 @@ def _compute(fusion: Fusion, index: int, parts: list[int], step: Step, source: i
     steps: list[Step] = []
 
     def computed(read: int, out: int) -> Step:
-        return step._replace(inputs=tuple([given.get(i, read) for i in step.inputs]), output=out, type=type_)
+        return step._replace(
+            inputs=tuple([read if i == source else given[i] for i in step.inputs]), output=out, type=type_
+        )
 
     def inside() -> int:
         """A slot that this nest computes."""
