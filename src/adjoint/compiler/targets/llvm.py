@@ -258,8 +258,16 @@ def _where(r: Rendering, name: str, pointer: str, offset: str, dtype: str) -> st
     return where
 
 
-def _steps(stride: Any, lanes: int) -> str:
-    return stride if type(stride) is str else f"<{', '.join([f'i64 {k * stride}' for k in range(lanes)])}>"
+def _spots(r: Rendering, s: L.Load | L.Store, name: str, where: str, dtype: str, ways: tuple[str, str]) -> list[str]:
+    """What reads or writes lanes under a mask, or apart from each other: the intrinsic, the type of its pointers, these, and the
+    mask."""
+    lanes, mask = s.lanes, f"<{s.lanes} x i1> {s.mask or 'splat (i1 true)'}"
+    if s.stride == 1:
+        return [f"@llvm.masked.{ways[0]}.v{lanes}{short(dtype)}.p0", "ptr", f"ptr {where}", mask]
+    steps = s.stride if type(s.stride) is str else f"<{', '.join([f'i64 {k * s.stride}' for k in range(lanes)])}>"
+    r.out(f"{name}.all = getelementptr {ELEMENT[dtype]}, ptr {where}, <{lanes} x i64> {steps}")
+    kind = f"<{lanes} x ptr>"
+    return [f"@llvm.masked.{ways[1]}.v{lanes}{short(dtype)}.v{lanes}p0", kind, f"{kind} {name}.all", mask]
 
 
 def _load(r: Rendering, s: L.Load) -> None:
@@ -270,15 +278,9 @@ def _load(r: Rendering, s: L.Load) -> None:
     if s.stride == 1 and s.mask is None:
         r.lines.append(f"  {read} = load {kind}, ptr {where}, align {size}")
     else:
-        masks, chosen = f"<{lanes} x i1>", s.mask or "splat (i1 true)"
-        if s.stride == 1:
-            full, places, given = f"@llvm.masked.load.v{lanes}{short(stored)}.p0", "ptr", f"ptr {where}"
-        else:
-            r.out(f"{to}.all = getelementptr {ELEMENT[stored]}, ptr {where}, <{lanes} x i64> {_steps(s.stride, lanes)}")
-            full, places = f"@llvm.masked.gather.v{lanes}{short(stored)}.v{lanes}p0", f"<{lanes} x ptr>"
-            given = f"{places} {to}.all"
-        r.declarations.add(f"declare {kind} {full}({places}, i32, {masks}, {kind})")
-        r.out(f"{read} = call {kind} {full}({given}, i32 {size}, {masks} {chosen}, {kind} zeroinitializer)")
+        full, places, given, masks = _spots(r, s, to, where, stored, ("load", "gather"))
+        r.declarations.add(f"declare {kind} {full}({places}, i32, <{lanes} x i1>, {kind})")
+        r.out(f"{read} = call {kind} {full}({given}, i32 {size}, {masks}, {kind} zeroinitializer)")
     if dtype == "bool":
         r.out(f"{to} = icmp ne {kind} {read}, splat (i8 0)")
 
@@ -317,15 +319,9 @@ def _store(r: Rendering, s: L.Store) -> None:
         how = f"align {min(lanes * size, LINE)}, !nontemporal !{{i32 1}}" if s.streamed else f"align {size}"
         r.lines.append(f"  store {kind} {value}, ptr {where}, {how}")
         return
-    masks, chosen = f"<{lanes} x i1>", s.mask or "splat (i1 true)"
-    if s.stride == 1:
-        full, places, given = f"@llvm.masked.store.v{lanes}{short(dtype)}.p0", "ptr", f"ptr {where}"
-    else:
-        r.out(f"{name}.all = getelementptr {ELEMENT[dtype]}, ptr {where}, <{lanes} x i64> {_steps(s.stride, lanes)}")
-        full, places = f"@llvm.masked.scatter.v{lanes}{short(dtype)}.v{lanes}p0", f"<{lanes} x ptr>"
-        given = f"{places} {name}.all"
-    r.declarations.add(f"declare void {full}({kind}, {places}, i32, {masks})")
-    r.out(f"call void {full}({kind} {value}, {given}, i32 {size}, {masks} {chosen})")
+    full, places, given, masks = _spots(r, s, name, where, dtype, ("store", "scatter"))
+    r.declarations.add(f"declare void {full}({kind}, {places}, i32, <{lanes} x i1>)")
+    r.out(f"call void {full}({kind} {value}, {given}, i32 {size}, {masks})")
 
 
 def _store_first(r: Rendering, s: L.StoreFirst) -> None:
