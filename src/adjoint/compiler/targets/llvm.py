@@ -170,30 +170,30 @@ def _blended(r: Rendering, to: str, dtype: str, no: str, yes: str, mask: str) ->
 
 
 def _op(r: Rendering, s: L.Op) -> None:
-    op, lanes = s.op, s.lanes
-    kind = f"<{lanes} x {ELEMENT[s.dtype]}>" if lanes else s.dtype
+    to, op, dtype, lanes, inputs = s
+    kind = f"<{lanes} x {ELEMENT[dtype]}>" if lanes else dtype
     if lanes == 1 and llvm.has_blends():
-        if op == "select" and r.masks.get(s.inputs[0]) == s.dtype:
+        if op == "select" and r.masks.get(inputs[0]) == dtype:
             _blend(r, s)
             return
         _mask(r, s)
-    if op == "fneg":
-        text = f"fneg {kind} {s.inputs[0]}"
+    if len(inputs) == 2 and op[:5] != "llvm.":  # as most are
+        text = f"{op} {kind} {inputs[0]}, {inputs[1]}"
+    elif op == "fneg":
+        text = f"fneg {kind} {inputs[0]}"
     elif op == "select":
-        condition, a, b = s.inputs
+        condition, a, b = inputs
         text = f"select {vector('bool', lanes) if lanes else 'i1'} {condition}, {kind} {a}, {kind} {b}"
     elif op == "llvm.ldexp":
-        integer = f"i{ITEMSIZE[s.dtype] * 8}"
-        full, powers = f"@{op}.v{lanes}{SUFFIX[s.dtype]}.v{lanes}{integer}", f"<{lanes} x {integer}>"
+        integer = f"i{ITEMSIZE[dtype] * 8}"
+        full, powers = f"@{op}.v{lanes}{SUFFIX[dtype]}.v{lanes}{integer}", f"<{lanes} x {integer}>"
         r.declarations.add(f"declare {kind} {full}({kind}, {powers})")
-        text = f"call {kind} {full}({kind} {s.inputs[0]}, {powers} {s.inputs[1]})"
-    elif op[:5] == "llvm.":
-        full = f"@{op}.v{lanes}{SUFFIX[s.dtype]}" if lanes else f"@{op}.{kind}"
-        r.declarations.add(f"declare {kind} {full}({', '.join([kind] * len(s.inputs))})")
-        text = f"call {kind} {full}({', '.join([f'{kind} {x}' for x in s.inputs])})"
+        text = f"call {kind} {full}({kind} {inputs[0]}, {powers} {inputs[1]})"
     else:
-        text = f"{op} {kind} {s.inputs[0]}, {s.inputs[1]}"
-    r.lines.append(f"  {s.to} = {text}")
+        full = f"@{op}.v{lanes}{SUFFIX[dtype]}" if lanes else f"@{op}.{kind}"
+        r.declarations.add(f"declare {kind} {full}({', '.join([kind] * len(inputs))})")
+        text = f"call {kind} {full}({', '.join([f'{kind} {x}' for x in inputs])})"
+    r.lines.append(f"  {to} = {text}")
 
 
 def _spread_as(r: Rendering, to: str, kind: str, element: str, lanes: int, scalar: str) -> None:
