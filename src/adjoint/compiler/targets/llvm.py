@@ -109,17 +109,6 @@ def _entry(r: Rendering, s: L.Entry) -> None:
     ]
 
 
-def _number(r: Rendering, s: L.Number) -> None:
-    if s.narrow == "i64":
-        r.lines.append(f"  {s.to} = load i64, ptr {s.pointer}")
-        return
-    widen = "sext" if s.signed else "zext"
-    r.lines += [
-        f"  {s.to}.read = load {s.narrow}, ptr {s.pointer}",
-        f"  {s.to} = {widen} {s.narrow} {s.to}.read to i64",
-    ]
-
-
 # Choices among single numbers on x86. With AVX-512 LLVM compares into a mask and moves under that, which takes ten cycles, and
 # without it may jump. Compared into a register for numbers, and blended by its bits, a choice takes three.
 COMPARISONS = {"fcmp oeq": (0, 1, 0), "fcmp olt": (0, 1, 1), "fcmp ole": (0, 1, 2), "fcmp uno": (0, 1, 3),
@@ -272,6 +261,9 @@ def _spots(r: Rendering, s: L.Load | L.Store, name: str, where: str, dtype: str,
 
 def _load(r: Rendering, s: L.Load) -> None:
     to, lanes, dtype = s.to, s.lanes, s.dtype
+    if not lanes:
+        r.out(f"{to} = load {dtype}, ptr {s.pointer}")
+        return
     where = _where(r, to, s.pointer, s.offset, dtype)
     stored = "uint8" if dtype == "bool" else dtype
     read, kind, size = f"{to}.byte" if dtype == "bool" else to, f"<{lanes} x {ELEMENT[stored]}>", ITEMSIZE[dtype]
@@ -312,6 +304,9 @@ def _stored(r: Rendering, s: Any) -> tuple[str, str, str, str]:
 
 
 def _store(r: Rendering, s: L.Store) -> None:
+    if not s.lanes:
+        r.out(f"store {s.dtype} {s.value}, ptr {s.pointer}")
+        return
     name, where, value, dtype = _stored(r, s)
     lanes, size = s.lanes, ITEMSIZE[dtype]
     kind = f"<{lanes} x {ELEMENT[dtype]}>"
@@ -397,12 +392,11 @@ def _call(r: Rendering, s: L.Call) -> None:
 
 
 RENDER: dict[type, Any] = {
-    L.Argument: _argument, L.Array: _array, L.Entry: _entry, L.Number: _number, L.Op: _op,
+    L.Argument: _argument, L.Array: _array, L.Entry: _entry, L.Op: _op,
     L.Shuffle: _shuffle, L.Below: _below, L.Multiples: _multiples, L.AnyLane: _any_lane, L.Library: _library,
     L.Load: _load, L.Single: _single, L.Store: _store, L.StoreFirst: _store_first, L.Prefetch: _prefetch, L.When: _when,
     L.Call: _call, L.Aligned: _aligned, L.Fence: _fence, L.Repeat: _repeat, L.Leave: _leave,
     L.At: lambda r, s: r.out(f"{s.to} = getelementptr {s.element}, ptr {s.pointer}, i64 {s.offset}"),
-    L.Note: lambda r, s: r.out(f"store {s.kind} {s.value}, ptr {s.pointer}"),
     L.Cast: lambda r, s: r.out(f"{s.to} = {s.op} {vector(s.source, s.lanes)} {s.a} to {vector(s.dtype, s.lanes)}"),
     L.Spread: lambda r, s: _spread_as(r, s.to, vector(s.dtype, s.lanes), ELEMENT[s.dtype], s.lanes, s.scalar),
     L.First: lambda r, s: r.out(f"{s.to} = extractelement {vector(s.dtype, s.lanes)} {s.a}, i64 0"),
