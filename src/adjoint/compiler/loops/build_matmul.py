@@ -6,13 +6,12 @@ from typing import Any, NamedTuple
 
 from adjoint.compiler.fuse.kinds import Product, transposed
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ITEMSIZE
+from adjoint.compiler.loops.build import ITEMSIZE, lanes_of
 from adjoint.compiler.loops.build_products import BatchWriter
-from adjoint.compiler.loops.matmul_tiles import Kernel, lanes_of
+from adjoint.compiler.loops.matmul_tiles import Kernel
 from adjoint.compiler.loops.ranges import passed
 from adjoint.compiler.tables import Arguments, Function, Shared, Start
 from adjoint.compiler.targets.target import tuning
-from adjoint.runtime import llvm
 
 PARTS = 8  # of what is packed for all ranges, so that all threads do it
 WHOLE = (0, 1, 1)  # of what is packed: from which part to which, of how many
@@ -82,8 +81,7 @@ class TiledWriter(BatchWriter):
     def __init__(self, product: Product, name: str, arguments: Arguments, chunk: int) -> None:
         super().__init__(product, name, arguments, chunk)
         self.tuning = tuning()
-        bits = llvm.vector_bits()
-        self.lanes = lanes_of(self.dtype, bits)
+        self.lanes = lanes_of(self.dtype)
         self.heights = dict(self.tuning.heights)
         self.panels = panels(self.m, self.lanes, max(self.heights))
         self.itemsize = ITEMSIZE[self.dtype]
@@ -295,7 +293,7 @@ class TurnedWriter(BatchWriter):
     def suits(product: Product, chunk: int) -> bool:
         """Whether a product, computed in one range, is better computed so."""
         (n, k), m = product.a.shape[-2:], product.b.shape[-1]
-        lanes = lanes_of(product.step.type.dtype.name, llvm.vector_bits())
+        lanes = lanes_of(product.step.type.dtype.name)
         together = product.a.strides[-1] == 1 and product.b.strides[-2] == 1
         whole = len(product.shape) == 2 and product.tile is None and chunk == n
         return whole and together and n < m and n % lanes == m % lanes == 0 and k >= 2 * lanes

@@ -13,7 +13,7 @@ import numpy as np
 from adjoint.compiler import programs
 from adjoint.compiler.fuse.donation import handed_on, is_lendable, overwritable
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Factors, Host, Nest, Scan, Transform, Window
+from adjoint.compiler.fuse.kinds import Host, Line, Matrices, Nest, Scan, Window
 from adjoint.compiler.linking import Linker, function_address, linked
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import BYTES
@@ -152,7 +152,7 @@ class Outline:
         self.as_they_come = [self.whole_root(slot) for slot in fusion.results]
         self.shares = {root: leaves for root, leaves in shares.items() if root not in self.reshaped}
         work = [size_of(u.domain) >= LONG for u in fusion.units if isinstance(u, Nest)] or [True]
-        work += [u.operations >= LONG for u in fusion.units if isinstance(u, Factors | Scan | Transform)]
+        work += [u.operations >= LONG for u in fusion.units if isinstance(u, Line | Matrices | Scan)]
         self.long = any(work) or fusion.plan.has_products or any(isinstance(u, Window) for u in fusion.units)
         del self.fusion
 
