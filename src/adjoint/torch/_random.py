@@ -195,6 +195,9 @@ def normal(
     given = [x for x in (mean, std) if isinstance(x, Core)]
     kind = given_dtype(dtype) or (given[0].dtype if given else default_dtype())
     shape = sizes((size,)) if size is not None else np.broadcast_shapes(*[tuple(x.shape) for x in given])
+    deviations = known(std.node) if isinstance(std, Core) else np.asarray(std)
+    if deviations is not None and deviations.dtype.kind != "c" and (deviations < 0).any():
+        raise RuntimeError(f"normal: a deviation is negative{at_user()}")
     return finished(source(generator).normal(tuple(shape), dtype=kind) * std + mean, **checked(options, "normal"))
 
 
