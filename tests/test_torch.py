@@ -875,7 +875,6 @@ def test_func_gives_what_comes_beside():
 
 
 @pytest.mark.parametrize(("call", "name"), [
-    (lambda x: torch.func.vmap(torch.sin, randomness="same"), "randomness"),
     (lambda x: torch.func.jvp(torch.sin, (x,), (x,), strict=True), "strict"),
     (lambda x: torch.gather(x, 0, torch.tensor([0]), sparse_grad=True), "sparse_grad"),
     (lambda x: torch.zeros(2, names=("a",)), "names"),
