@@ -143,7 +143,7 @@ class _Layers:
         whole = _Whole(self.short, self.grown(names), np.array(list(map(len, self.names))))
         units, names = whole.rows(names)
         numbers, views = self.results(whole)
-        added = np.unique(np.concatenate([names[names >= ADDED], numbers[numbers >= ADDED]]))
+        added = np.sort(np.concatenate([names[names >= ADDED], numbers[numbers >= ADDED]]))
         first = max(self.fusion.slots, len(self.plan.types))
 
         def slots(numbers: Array) -> Array:
