@@ -35,6 +35,7 @@ from adjoint.runtime.memory import (
     Pages,
     address,
     give_back,
+    join_pages,
     new_array,
     place,
     take,
@@ -447,6 +448,8 @@ class Native:
             makers = [maker for maker in makers if maker[0] not in lent]
         for root, shape, dtype, nbytes, _ in makers:
             env[root] = empty(shape, dtype) if nbytes < LEASED_FROM else new_array(shape, dtype, nbytes)
+        if self.runs[0] == 1:  # later ones get memory that was touched before
+            join_pages([env[root] for root, _, _, nbytes, _ in makers if nbytes < LEASED_FROM])
         frame.objects[len(self.plan.leaf_types) :] = array("Q", [named(env[root]) for root in self.fresh])
 
     def fail(self, frame: Frame) -> None:
