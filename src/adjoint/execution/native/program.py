@@ -35,6 +35,7 @@ from adjoint.runtime.memory import (
     Pages,
     address,
     give_back,
+    join_pages,
     new_array,
     place,
     take,
@@ -65,7 +66,7 @@ def missing() -> str | None:
 def machine_for(plan: Plan, for_good: bool) -> NumberMachine | Tape | None:
     """The machine that interprets a plan's many steps on tiny arrays; None where they are to be compiled. One that is compiled
     `for_good` may take its time: the machines are for what is too long even then, or repeats itself."""
-    count = len(plan.steps)
+    count = plan.count
     if plan.repeats is not None:
         return compile_numbers(plan)
     if count < TAPE_FROM or (for_good and count <= FOR_GOOD) or not is_tiny(plan):
@@ -447,6 +448,8 @@ class Native:
             makers = [maker for maker in makers if maker[0] not in lent]
         for root, shape, dtype, nbytes, _ in makers:
             env[root] = empty(shape, dtype) if nbytes < LEASED_FROM else new_array(shape, dtype, nbytes)
+        if self.runs[0] == 1:  # later ones get memory that was touched before
+            join_pages([env[root] for root, _, _, nbytes, _ in makers if nbytes < LEASED_FROM])
         frame.objects[len(self.plan.leaf_types) :] = array("Q", [named(env[root]) for root in self.fresh])
 
     def fail(self, frame: Frame) -> None:
