@@ -442,17 +442,14 @@ SHARED void OF(triangle_of)(number *to, const number *from, word height, word pi
     }
 }
 
-/* What is left of a block's columns and, from there, its block of the diagonal. */
+/* A block of the diagonal, once what the rows below it make of its columns is there. */
 SHARED void OF(adjoint_block)(const number *factor, number *g, OF(gemm) *gemm, OF(trsm) *trsm, OF(trsm) *trmm, number *phi, word start,
                               word n, word block) {
     word end = least(start + block, n), height = end - start, below = n - end;
-    number *t = g + end * n + start, *h = g + start * (n + 1);
+    number *h = g + start * (n + 1);
     const number *own = factor + start * (n + 1);
     int order = (int)n, size = (int)height, wide = (int)block;
-    if (below) {
-        trsm(ROW_MAJOR, RIGHT, LOWER, PLAIN, DIVIDE, (int)below, size, 1, own, order, t, order);
-        OF(multiply)(gemm, TRANSPOSED, PLAIN, height, height, below, -1, t, factor + end * n + start, h, n);
-    }
+    if (below) OF(multiply)(gemm, TRANSPOSED, PLAIN, height, height, below, -1, g + end * n + start, factor + end * n + start, h, n);
     OF(triangle_of)(phi, h, height, n, block, 1);
     trmm(ROW_MAJOR, LEFT, LOWER, TRANSPOSED, DIVIDE, size, size, 1, own, order, phi, wide);
     OF(triangle_of)(phi, phi, height, block, block, (number)0.5);
@@ -475,19 +472,33 @@ word OF(adjoint_first)(const number *factor, number *g, struct stage *stage, OF(
     return 0;
 }
 
-/* What a block's rows, and those below it, take from some of the columns before it: first those of the next block. */
+/* Of some of the rows below a block what they make of its columns. */
+word OF(adjoint_panel)(const number *factor, number *g, const struct stage *stage, OF(trsm) *trsm, word chunk, word n, word block,
+                       word strip) {
+    word start = stage->place, low = start + block + chunk * strip;
+    trsm(ROW_MAJOR, RIGHT, LOWER, PLAIN, DIVIDE, (int)least(n - low, strip), (int)block, 1, factor + start * (n + 1), (int)n,
+         g + low * n + start, (int)n);
+    return 0;
+}
+
+/* What these take from some of the columns before it, while the first chunk makes its block of the diagonal. */
 word OF(adjoint_columns)(const number *factor, number *g, const struct stage *stage, OF(gemm) *gemm, OF(trsm) *trsm, OF(trsm) *trmm,
                          number *phi, word chunk, word n, word block, word columns) {
-    word start = stage->place, end = least(start + block, n), height = end - start, below = n - end, next = start - block;
-    word low = chunk ? (chunk - 1) * columns : next, width = chunk ? least(next - low, columns) : block;
-    number *t = g + end * n + start, *under = g + end * n + low, *into = g + start * n + low;
-    const number *row = factor + start * n + low, *rows = factor + end * n + low;
-    if (below) {
-        OF(multiply)(gemm, PLAIN, PLAIN, below, width, height, -1, t, row, under, n);
-        OF(multiply)(gemm, TRANSPOSED, PLAIN, height, width, below, -1, t, rows, into, n);
-    }
-    OF(multiply)(gemm, PLAIN, PLAIN, height, width, height, -2, g + start * (n + 1), row, into, n);
-    if (!chunk) OF(adjoint_block)(factor, g, gemm, trsm, trmm, phi, next, n, block);
+    word start = stage->place, end = start + block, below = n - end, low = (chunk - 1) * columns, width = least(start - low, columns);
+    const number *t = g + end * n + start;
+    if (chunk) {
+        OF(multiply)(gemm, PLAIN, PLAIN, below, width, block, -1, t, factor + start * n + low, g + end * n + low, n);
+        OF(multiply)(gemm, TRANSPOSED, PLAIN, block, width, below, -1, t, factor + end * n + low, g + start * n + low, n);
+    } else
+        OF(adjoint_block)(factor, g, gemm, trsm, trmm, phi, start, n, block);
+    return 0;
+}
+
+/* What the block of the diagonal takes from some of the columns before it. */
+word OF(adjoint_rows)(const number *factor, number *g, const struct stage *stage, OF(gemm) *gemm, word chunk, word n, word block,
+                      word columns) {
+    word start = stage->place, height = least(n - start, block), low = chunk * columns, width = least(start - low, columns);
+    OF(multiply)(gemm, PLAIN, PLAIN, height, width, height, -2, g + start * (n + 1), factor + start * n + low, g + start * n + low, n);
     return 0;
 }
 

@@ -1,4 +1,4 @@
-; Made from factors.c by `make native`; its SHA-256 is c568d8f82e8997d04fdefa680bebe5bdeb3b62889b44550f1a1b77caf4e79fbc
+; Made from factors.c by `make native`; its SHA-256 is e1836bf10cb06b9b134f66bae3373c0cae7f523ff393641eee7f28b88b16575d
 define i64 @$cholesky_s(ptr %0, ptr %1, ptr %2, i64 %3) #0 {
   %5 = alloca i8, align 1
   %6 = alloca i32, align 4
@@ -955,106 +955,110 @@ define internal fastcc void @$adjoint_block_s(ptr %0, ptr %1, ptr %2, ptr %3, pt
   %18 = trunc i64 %12 to i32
   %19 = trunc i64 %8 to i32
   %20 = icmp sgt i64 %7, %10
-  br i1 %20, label %21, label %29
+  br i1 %20, label %21, label %28
 
 21:
   %22 = sub nsw i64 %7, %11
   %23 = mul nsw i64 %11, %7
   %24 = getelementptr inbounds float, ptr %1, i64 %23
   %25 = getelementptr inbounds float, ptr %24, i64 %6
-  %26 = trunc i64 %22 to i32
-   call void %3(i32 101, i32 142, i32 122, i32 111, i32 131, i32 %26, i32 %18, float 1.000000e+00, ptr %16, i32 %17, ptr %25, i32 %17)
-  %27 = getelementptr inbounds float, ptr %0, i64 %23
-  %28 = getelementptr inbounds float, ptr %27, i64 %6
-   call fastcc void @$multiply_s(ptr %2, i32 112, i64 %12, i64 %12, i64 %22, float -1.000000e+00, ptr %25, ptr %28, ptr %15, i64 %7)
-  br label %29
+  %26 = getelementptr inbounds float, ptr %0, i64 %23
+  %27 = getelementptr inbounds float, ptr %26, i64 %6
+   call fastcc void @$multiply_s(ptr %2, i32 112, i64 %12, i64 %12, i64 %22, float -1.000000e+00, ptr %25, ptr %27, ptr %15, i64 %7)
+  br label %28
 
-29:
+28:
    call fastcc void @$triangle_of_s(ptr %5, ptr %15, i64 %12, i64 %7, i64 %8, float 1.000000e+00)
    call void %4(i32 101, i32 141, i32 122, i32 112, i32 131, i32 %18, i32 %18, float 1.000000e+00, ptr %16, i32 %17, ptr %5, i32 %19)
    call fastcc void @$triangle_of_s(ptr %5, ptr %5, i64 %12, i64 %8, i64 %8, float 5.000000e-01)
    call void %3(i32 101, i32 141, i32 122, i32 112, i32 131, i32 %18, i32 %18, float 1.000000e+00, ptr %16, i32 %17, ptr %5, i32 %19)
    call void %3(i32 101, i32 142, i32 122, i32 111, i32 131, i32 %18, i32 %18, float 1.000000e+00, ptr %16, i32 %17, ptr %5, i32 %19)
-  %30 = icmp sgt i64 %12, 0
-  br i1 %30, label %31, label %38
+  %29 = icmp sgt i64 %12, 0
+  br i1 %29, label %30, label %37
 
-31:
-  %32 = phi i64 [ %40, %39 ], [ 0, %29 ]
-  %33 = getelementptr float, ptr %5, i64 %32
-  %34 = mul nsw i64 %32, %8
-  %35 = getelementptr float, ptr %5, i64 %34
-  %36 = mul nsw i64 %32, %7
-  %37 = getelementptr float, ptr %15, i64 %36
-  br label %42
+30:
+  %31 = phi i64 [ %39, %38 ], [ 0, %28 ]
+  %32 = getelementptr float, ptr %5, i64 %31
+  %33 = mul nsw i64 %31, %8
+  %34 = getelementptr float, ptr %5, i64 %33
+  %35 = mul nsw i64 %31, %7
+  %36 = getelementptr float, ptr %15, i64 %35
+  br label %41
 
-38:
+37:
   ret void
 
-39:
-  %40 = add nuw nsw i64 %32, 1
-  %41 = icmp eq i64 %40, %12
-  br i1 %41, label %38, label %31
+38:
+  %39 = add nuw nsw i64 %31, 1
+  %40 = icmp eq i64 %39, %12
+  br i1 %40, label %37, label %30
 
-42:
-  %43 = phi i64 [ 0, %31 ], [ %52, %42 ]
-  %44 = getelementptr float, ptr %35, i64 %43
-  %45 = load float, ptr %44, align 4
-  %46 = mul nsw i64 %43, %8
-  %47 = getelementptr float, ptr %33, i64 %46
-  %48 = load float, ptr %47, align 4
-  %49 = fadd float %45, %48
-  %50 = fmul float %49, 5.000000e-01
-  %51 = getelementptr float, ptr %37, i64 %43
-  store float %50, ptr %51, align 4
-  %52 = add nuw nsw i64 %43, 1
-  %53 = icmp eq i64 %52, %12
-  br i1 %53, label %39, label %42
+41:
+  %42 = phi i64 [ 0, %30 ], [ %51, %41 ]
+  %43 = getelementptr float, ptr %34, i64 %42
+  %44 = load float, ptr %43, align 4
+  %45 = mul nsw i64 %42, %8
+  %46 = getelementptr float, ptr %32, i64 %45
+  %47 = load float, ptr %46, align 4
+  %48 = fadd float %44, %47
+  %49 = fmul float %48, 5.000000e-01
+  %50 = getelementptr float, ptr %36, i64 %42
+  store float %49, ptr %50, align 4
+  %51 = add nuw nsw i64 %42, 1
+  %52 = icmp eq i64 %51, %12
+  br i1 %52, label %38, label %41
+}
+define i64 @$adjoint_panel_s(ptr %0, ptr %1, ptr %2, ptr %3, i64 %4, i64 %5, i64 %6, i64 %7) #0 {
+  %9 = load i64, ptr %2, align 8
+  %10 = mul nsw i64 %7, %4
+  %11 = add i64 %10, %6
+  %12 = add i64 %11, %9
+  %13 = sub nsw i64 %5, %12
+  %14 = call i64 @llvm.smin.i64(i64 %13, i64 %7)
+  %15 = trunc i64 %14 to i32
+  %16 = trunc i64 %6 to i32
+  %17 = add nsw i64 %5, 1
+  %18 = mul nsw i64 %9, %17
+  %19 = getelementptr inbounds float, ptr %0, i64 %18
+  %20 = trunc i64 %5 to i32
+  %21 = mul nsw i64 %12, %5
+  %22 = getelementptr inbounds float, ptr %1, i64 %21
+  %23 = getelementptr inbounds float, ptr %22, i64 %9
+   call void %3(i32 101, i32 142, i32 122, i32 111, i32 131, i32 %15, i32 %16, float 1.000000e+00, ptr %19, i32 %20, ptr %23, i32 %20)
+  ret i64 0
 }
 define i64 @$adjoint_columns_s(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4, ptr %5, ptr %6, i64 %7, i64 %8, i64 %9, i64 %10) #0 {
   %12 = load i64, ptr %2, align 8
-  %13 = add nsw i64 %12, %9
-  %14 = call i64 @llvm.smin.i64(i64 %13, i64 %8)
-  %15 = sub nsw i64 %14, %12
-  %16 = sub nsw i64 %12, %9
-  %17 = icmp eq i64 %7, 0
-  %18 = add nsw i64 %7, -1
-  %19 = mul nsw i64 %10, %18
-  %20 = select i1 %17, i64 %16, i64 %19
-  %21 = sub nsw i64 %16, %19
-  %22 = call i64 @llvm.smin.i64(i64 %21, i64 %10)
-  %23 = select i1 %17, i64 %9, i64 %22
+  %13 = icmp eq i64 %7, 0
+  br i1 %13, label %32, label %14
+
+14:
+  %15 = add nsw i64 %7, -1
+  %16 = mul nsw i64 %10, %15
+  %17 = sub nsw i64 %12, %16
+  %18 = call i64 @llvm.smin.i64(i64 %17, i64 %10)
+  %19 = add nsw i64 %12, %9
+  %20 = mul nsw i64 %19, %8
+  %21 = getelementptr inbounds float, ptr %1, i64 %20
+  %22 = getelementptr inbounds float, ptr %21, i64 %12
+  %23 = sub nsw i64 %8, %19
   %24 = mul nsw i64 %12, %8
-  %25 = getelementptr inbounds float, ptr %1, i64 %24
-  %26 = getelementptr inbounds float, ptr %25, i64 %20
-  %27 = getelementptr inbounds float, ptr %0, i64 %24
-  %28 = getelementptr inbounds float, ptr %27, i64 %20
-  %29 = icmp sgt i64 %8, %13
-  br i1 %29, label %30, label %38
+  %25 = getelementptr inbounds float, ptr %0, i64 %24
+  %26 = getelementptr inbounds float, ptr %25, i64 %16
+  %27 = getelementptr inbounds float, ptr %21, i64 %16
+   call fastcc void @$multiply_s(ptr %3, i32 111, i64 %23, i64 %18, i64 %9, float -1.000000e+00, ptr %22, ptr %26, ptr %27, i64 %8)
+  %28 = getelementptr inbounds float, ptr %0, i64 %20
+  %29 = getelementptr inbounds float, ptr %28, i64 %16
+  %30 = getelementptr inbounds float, ptr %1, i64 %24
+  %31 = getelementptr inbounds float, ptr %30, i64 %16
+   call fastcc void @$multiply_s(ptr %3, i32 112, i64 %9, i64 %18, i64 %23, float -1.000000e+00, ptr %22, ptr %29, ptr %31, i64 %8)
+  br label %33
 
-30:
-  %31 = sub nsw i64 %8, %14
-  %32 = mul nsw i64 %14, %8
-  %33 = getelementptr inbounds float, ptr %0, i64 %32
-  %34 = getelementptr inbounds float, ptr %33, i64 %20
-  %35 = getelementptr inbounds float, ptr %1, i64 %32
-  %36 = getelementptr inbounds float, ptr %35, i64 %20
-  %37 = getelementptr inbounds float, ptr %35, i64 %12
-   call fastcc void @$multiply_s(ptr %3, i32 111, i64 %31, i64 %23, i64 %15, float -1.000000e+00, ptr %37, ptr %28, ptr %36, i64 %8)
-   call fastcc void @$multiply_s(ptr %3, i32 112, i64 %15, i64 %23, i64 %31, float -1.000000e+00, ptr %37, ptr %34, ptr %26, i64 %8)
-  br label %38
+32:
+   call fastcc void @$adjoint_block_s(ptr %0, ptr %1, ptr %3, ptr %4, ptr %5, ptr %6, i64 %12, i64 %8, i64 %9)
+  br label %33
 
-38:
-  %39 = add nsw i64 %8, 1
-  %40 = mul nsw i64 %12, %39
-  %41 = getelementptr inbounds float, ptr %1, i64 %40
-   call fastcc void @$multiply_s(ptr %3, i32 111, i64 %15, i64 %23, i64 %15, float -2.000000e+00, ptr %41, ptr %28, ptr %26, i64 %8)
-  br i1 %17, label %42, label %43
-
-42:
-   call fastcc void @$adjoint_block_s(ptr %0, ptr %1, ptr %3, ptr %4, ptr %5, ptr %6, i64 %16, i64 %8, i64 %9)
-  br label %43
-
-43:
+33:
   ret i64 0
 }
 define internal fastcc void @$multiply_s(ptr %0, i32 %1, i64 %2, i64 %3, i64 %4, float %5, ptr %6, ptr %7, ptr %8, i64 %9) #0 {
@@ -1064,6 +1068,24 @@ define internal fastcc void @$multiply_s(ptr %0, i32 %1, i64 %2, i64 %3, i64 %4,
   %14 = trunc i64 %9 to i32
    call void %0(i32 101, i32 %1, i32 111, i32 %11, i32 %12, i32 %13, float %5, ptr %6, i32 %14, ptr %7, i32 %14, float 1.000000e+00, ptr %8, i32 %14)
   ret void
+}
+define i64 @$adjoint_rows_s(ptr %0, ptr %1, ptr %2, ptr %3, i64 %4, i64 %5, i64 %6, i64 %7) #0 {
+  %9 = load i64, ptr %2, align 8
+  %10 = sub nsw i64 %5, %9
+  %11 = call i64 @llvm.smin.i64(i64 %10, i64 %6)
+  %12 = mul nsw i64 %7, %4
+  %13 = sub nsw i64 %9, %12
+  %14 = call i64 @llvm.smin.i64(i64 %13, i64 %7)
+  %15 = add nsw i64 %5, 1
+  %16 = mul nsw i64 %9, %15
+  %17 = getelementptr inbounds float, ptr %1, i64 %16
+  %18 = mul nsw i64 %9, %5
+  %19 = getelementptr inbounds float, ptr %0, i64 %18
+  %20 = getelementptr inbounds float, ptr %19, i64 %12
+  %21 = getelementptr inbounds float, ptr %1, i64 %18
+  %22 = getelementptr inbounds float, ptr %21, i64 %12
+   call fastcc void @$multiply_s(ptr %3, i32 111, i64 %11, i64 %14, i64 %11, float -2.000000e+00, ptr %17, ptr %20, ptr %22, i64 %5)
+  ret i64 0
 }
 define i64 @$adjoint_mirror_s(ptr %0, ptr %1, i64 %2, i64 %3, i64 %4, i64 %5) #0 {
   %7 = mul nsw i64 %5, %2
@@ -2086,106 +2108,110 @@ define internal fastcc void @$adjoint_block_d(ptr %0, ptr %1, ptr %2, ptr %3, pt
   %18 = trunc i64 %12 to i32
   %19 = trunc i64 %8 to i32
   %20 = icmp sgt i64 %7, %10
-  br i1 %20, label %21, label %29
+  br i1 %20, label %21, label %28
 
 21:
   %22 = sub nsw i64 %7, %11
   %23 = mul nsw i64 %11, %7
   %24 = getelementptr inbounds double, ptr %1, i64 %23
   %25 = getelementptr inbounds double, ptr %24, i64 %6
-  %26 = trunc i64 %22 to i32
-   call void %3(i32 101, i32 142, i32 122, i32 111, i32 131, i32 %26, i32 %18, double 1.000000e+00, ptr %16, i32 %17, ptr %25, i32 %17)
-  %27 = getelementptr inbounds double, ptr %0, i64 %23
-  %28 = getelementptr inbounds double, ptr %27, i64 %6
-   call fastcc void @$multiply_d(ptr %2, i32 112, i64 %12, i64 %12, i64 %22, double -1.000000e+00, ptr %25, ptr %28, ptr %15, i64 %7)
-  br label %29
+  %26 = getelementptr inbounds double, ptr %0, i64 %23
+  %27 = getelementptr inbounds double, ptr %26, i64 %6
+   call fastcc void @$multiply_d(ptr %2, i32 112, i64 %12, i64 %12, i64 %22, double -1.000000e+00, ptr %25, ptr %27, ptr %15, i64 %7)
+  br label %28
 
-29:
+28:
    call fastcc void @$triangle_of_d(ptr %5, ptr %15, i64 %12, i64 %7, i64 %8, double 1.000000e+00)
    call void %4(i32 101, i32 141, i32 122, i32 112, i32 131, i32 %18, i32 %18, double 1.000000e+00, ptr %16, i32 %17, ptr %5, i32 %19)
    call fastcc void @$triangle_of_d(ptr %5, ptr %5, i64 %12, i64 %8, i64 %8, double 5.000000e-01)
    call void %3(i32 101, i32 141, i32 122, i32 112, i32 131, i32 %18, i32 %18, double 1.000000e+00, ptr %16, i32 %17, ptr %5, i32 %19)
    call void %3(i32 101, i32 142, i32 122, i32 111, i32 131, i32 %18, i32 %18, double 1.000000e+00, ptr %16, i32 %17, ptr %5, i32 %19)
-  %30 = icmp sgt i64 %12, 0
-  br i1 %30, label %31, label %38
+  %29 = icmp sgt i64 %12, 0
+  br i1 %29, label %30, label %37
 
-31:
-  %32 = phi i64 [ %40, %39 ], [ 0, %29 ]
-  %33 = getelementptr double, ptr %5, i64 %32
-  %34 = mul nsw i64 %32, %8
-  %35 = getelementptr double, ptr %5, i64 %34
-  %36 = mul nsw i64 %32, %7
-  %37 = getelementptr double, ptr %15, i64 %36
-  br label %42
+30:
+  %31 = phi i64 [ %39, %38 ], [ 0, %28 ]
+  %32 = getelementptr double, ptr %5, i64 %31
+  %33 = mul nsw i64 %31, %8
+  %34 = getelementptr double, ptr %5, i64 %33
+  %35 = mul nsw i64 %31, %7
+  %36 = getelementptr double, ptr %15, i64 %35
+  br label %41
 
-38:
+37:
   ret void
 
-39:
-  %40 = add nuw nsw i64 %32, 1
-  %41 = icmp eq i64 %40, %12
-  br i1 %41, label %38, label %31
+38:
+  %39 = add nuw nsw i64 %31, 1
+  %40 = icmp eq i64 %39, %12
+  br i1 %40, label %37, label %30
 
-42:
-  %43 = phi i64 [ 0, %31 ], [ %52, %42 ]
-  %44 = getelementptr double, ptr %35, i64 %43
-  %45 = load double, ptr %44, align 8
-  %46 = mul nsw i64 %43, %8
-  %47 = getelementptr double, ptr %33, i64 %46
-  %48 = load double, ptr %47, align 8
-  %49 = fadd double %45, %48
-  %50 = fmul double %49, 5.000000e-01
-  %51 = getelementptr double, ptr %37, i64 %43
-  store double %50, ptr %51, align 8
-  %52 = add nuw nsw i64 %43, 1
-  %53 = icmp eq i64 %52, %12
-  br i1 %53, label %39, label %42
+41:
+  %42 = phi i64 [ 0, %30 ], [ %51, %41 ]
+  %43 = getelementptr double, ptr %34, i64 %42
+  %44 = load double, ptr %43, align 8
+  %45 = mul nsw i64 %42, %8
+  %46 = getelementptr double, ptr %32, i64 %45
+  %47 = load double, ptr %46, align 8
+  %48 = fadd double %44, %47
+  %49 = fmul double %48, 5.000000e-01
+  %50 = getelementptr double, ptr %36, i64 %42
+  store double %49, ptr %50, align 8
+  %51 = add nuw nsw i64 %42, 1
+  %52 = icmp eq i64 %51, %12
+  br i1 %52, label %38, label %41
+}
+define i64 @$adjoint_panel_d(ptr %0, ptr %1, ptr %2, ptr %3, i64 %4, i64 %5, i64 %6, i64 %7) #0 {
+  %9 = load i64, ptr %2, align 8
+  %10 = mul nsw i64 %7, %4
+  %11 = add i64 %10, %6
+  %12 = add i64 %11, %9
+  %13 = sub nsw i64 %5, %12
+  %14 = call i64 @llvm.smin.i64(i64 %13, i64 %7)
+  %15 = trunc i64 %14 to i32
+  %16 = trunc i64 %6 to i32
+  %17 = add nsw i64 %5, 1
+  %18 = mul nsw i64 %9, %17
+  %19 = getelementptr inbounds double, ptr %0, i64 %18
+  %20 = trunc i64 %5 to i32
+  %21 = mul nsw i64 %12, %5
+  %22 = getelementptr inbounds double, ptr %1, i64 %21
+  %23 = getelementptr inbounds double, ptr %22, i64 %9
+   call void %3(i32 101, i32 142, i32 122, i32 111, i32 131, i32 %15, i32 %16, double 1.000000e+00, ptr %19, i32 %20, ptr %23, i32 %20)
+  ret i64 0
 }
 define i64 @$adjoint_columns_d(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4, ptr %5, ptr %6, i64 %7, i64 %8, i64 %9, i64 %10) #0 {
   %12 = load i64, ptr %2, align 8
-  %13 = add nsw i64 %12, %9
-  %14 = call i64 @llvm.smin.i64(i64 %13, i64 %8)
-  %15 = sub nsw i64 %14, %12
-  %16 = sub nsw i64 %12, %9
-  %17 = icmp eq i64 %7, 0
-  %18 = add nsw i64 %7, -1
-  %19 = mul nsw i64 %10, %18
-  %20 = select i1 %17, i64 %16, i64 %19
-  %21 = sub nsw i64 %16, %19
-  %22 = call i64 @llvm.smin.i64(i64 %21, i64 %10)
-  %23 = select i1 %17, i64 %9, i64 %22
+  %13 = icmp eq i64 %7, 0
+  br i1 %13, label %32, label %14
+
+14:
+  %15 = add nsw i64 %7, -1
+  %16 = mul nsw i64 %10, %15
+  %17 = sub nsw i64 %12, %16
+  %18 = call i64 @llvm.smin.i64(i64 %17, i64 %10)
+  %19 = add nsw i64 %12, %9
+  %20 = mul nsw i64 %19, %8
+  %21 = getelementptr inbounds double, ptr %1, i64 %20
+  %22 = getelementptr inbounds double, ptr %21, i64 %12
+  %23 = sub nsw i64 %8, %19
   %24 = mul nsw i64 %12, %8
-  %25 = getelementptr inbounds double, ptr %1, i64 %24
-  %26 = getelementptr inbounds double, ptr %25, i64 %20
-  %27 = getelementptr inbounds double, ptr %0, i64 %24
-  %28 = getelementptr inbounds double, ptr %27, i64 %20
-  %29 = icmp sgt i64 %8, %13
-  br i1 %29, label %30, label %38
+  %25 = getelementptr inbounds double, ptr %0, i64 %24
+  %26 = getelementptr inbounds double, ptr %25, i64 %16
+  %27 = getelementptr inbounds double, ptr %21, i64 %16
+   call fastcc void @$multiply_d(ptr %3, i32 111, i64 %23, i64 %18, i64 %9, double -1.000000e+00, ptr %22, ptr %26, ptr %27, i64 %8)
+  %28 = getelementptr inbounds double, ptr %0, i64 %20
+  %29 = getelementptr inbounds double, ptr %28, i64 %16
+  %30 = getelementptr inbounds double, ptr %1, i64 %24
+  %31 = getelementptr inbounds double, ptr %30, i64 %16
+   call fastcc void @$multiply_d(ptr %3, i32 112, i64 %9, i64 %18, i64 %23, double -1.000000e+00, ptr %22, ptr %29, ptr %31, i64 %8)
+  br label %33
 
-30:
-  %31 = sub nsw i64 %8, %14
-  %32 = mul nsw i64 %14, %8
-  %33 = getelementptr inbounds double, ptr %0, i64 %32
-  %34 = getelementptr inbounds double, ptr %33, i64 %20
-  %35 = getelementptr inbounds double, ptr %1, i64 %32
-  %36 = getelementptr inbounds double, ptr %35, i64 %20
-  %37 = getelementptr inbounds double, ptr %35, i64 %12
-   call fastcc void @$multiply_d(ptr %3, i32 111, i64 %31, i64 %23, i64 %15, double -1.000000e+00, ptr %37, ptr %28, ptr %36, i64 %8)
-   call fastcc void @$multiply_d(ptr %3, i32 112, i64 %15, i64 %23, i64 %31, double -1.000000e+00, ptr %37, ptr %34, ptr %26, i64 %8)
-  br label %38
+32:
+   call fastcc void @$adjoint_block_d(ptr %0, ptr %1, ptr %3, ptr %4, ptr %5, ptr %6, i64 %12, i64 %8, i64 %9)
+  br label %33
 
-38:
-  %39 = add nsw i64 %8, 1
-  %40 = mul nsw i64 %12, %39
-  %41 = getelementptr inbounds double, ptr %1, i64 %40
-   call fastcc void @$multiply_d(ptr %3, i32 111, i64 %15, i64 %23, i64 %15, double -2.000000e+00, ptr %41, ptr %28, ptr %26, i64 %8)
-  br i1 %17, label %42, label %43
-
-42:
-   call fastcc void @$adjoint_block_d(ptr %0, ptr %1, ptr %3, ptr %4, ptr %5, ptr %6, i64 %16, i64 %8, i64 %9)
-  br label %43
-
-43:
+33:
   ret i64 0
 }
 define internal fastcc void @$multiply_d(ptr %0, i32 %1, i64 %2, i64 %3, i64 %4, double %5, ptr %6, ptr %7, ptr %8, i64 %9) #0 {
@@ -2195,6 +2221,24 @@ define internal fastcc void @$multiply_d(ptr %0, i32 %1, i64 %2, i64 %3, i64 %4,
   %14 = trunc i64 %9 to i32
    call void %0(i32 101, i32 %1, i32 111, i32 %11, i32 %12, i32 %13, double %5, ptr %6, i32 %14, ptr %7, i32 %14, double 1.000000e+00, ptr %8, i32 %14)
   ret void
+}
+define i64 @$adjoint_rows_d(ptr %0, ptr %1, ptr %2, ptr %3, i64 %4, i64 %5, i64 %6, i64 %7) #0 {
+  %9 = load i64, ptr %2, align 8
+  %10 = sub nsw i64 %5, %9
+  %11 = call i64 @llvm.smin.i64(i64 %10, i64 %6)
+  %12 = mul nsw i64 %7, %4
+  %13 = sub nsw i64 %9, %12
+  %14 = call i64 @llvm.smin.i64(i64 %13, i64 %7)
+  %15 = add nsw i64 %5, 1
+  %16 = mul nsw i64 %9, %15
+  %17 = getelementptr inbounds double, ptr %1, i64 %16
+  %18 = mul nsw i64 %9, %5
+  %19 = getelementptr inbounds double, ptr %0, i64 %18
+  %20 = getelementptr inbounds double, ptr %19, i64 %12
+  %21 = getelementptr inbounds double, ptr %1, i64 %18
+  %22 = getelementptr inbounds double, ptr %21, i64 %12
+   call fastcc void @$multiply_d(ptr %3, i32 111, i64 %11, i64 %14, i64 %11, double -2.000000e+00, ptr %17, ptr %20, ptr %22, i64 %5)
+  ret i64 0
 }
 define i64 @$adjoint_mirror_d(ptr %0, ptr %1, i64 %2, i64 %3, i64 %4, i64 %5) #0 {
   %7 = mul nsw i64 %5, %2
