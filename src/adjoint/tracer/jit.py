@@ -289,9 +289,9 @@ class Jitted:
             before = compiled.step
             step = without_collector(compiled.written_for, call)
             self._way = None if step is None else (step, len(call.args))
-            if step is not None and compiled.step is not before:  # it has taken the memory that the general way has used
+            if step is not None and compiled.step is not before:
                 call.give_back()
-                return self(*call.args)
+                return self(*call.args)  # it has taken the memory that the general way has used
         return without_collector(self._finished, compiled, call, numbers)  # new nodes take the places of old ones
 
     def _finished(self, compiled: Compiled, call: Call, numbers: list[Any]) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ELEMENT
+from adjoint.compiler.loops.build import BYTES, ELEMENT
 from adjoint.compiler.loops.build_lapack import LapackWriter
 from adjoint.compiler.loops.build_matrices import Stacked
 from adjoint.compiler.loops.matmul_tiles import Kernel
@@ -86,6 +86,17 @@ class BlockedWriter(LapackWriter):
 
     def cholesky_adjoint(self) -> list[L.Function]:
         call, of, last = self.call, self.of_library, (self.n - 1) // BLOCK * BLOCK
+        space = self.arguments.share("what rows take from a block", self.chunks * BLOCK * BLOCK * BYTES[self.dtype])
+
+        def given() -> list[str]:
+            return [self.operands[0], self.out, self.stage]
+
+        def taken() -> list[str]:
+            return [*given(), self.inputs.pointer(space), of("cblas_?gemm")]
+
+        def triangle() -> list[str]:
+            return [of("cblas_?trsm"), of("cblas_?trmm"), self.space(BLOCK * BLOCK)]
+
         functions = [
             self.function_of("unit", lambda k: call(
                 "adjoint_mirror", [self.out, self.inputs.pointer(Function("tiles", Kernel("across", self.dtype)))], k, self.order,
@@ -93,27 +104,23 @@ class BlockedWriter(LapackWriter):
             self.function_of("begin", lambda k: call(
                 "adjoint_begin", [self.operands[1], self.out], k, self.order, self.strip)),
             self.function_of("first", lambda k: call(
-                "adjoint_first", self.given(), self.number(last, "last block"), self.order, BLOCK)),
+                "adjoint_first", [*given(), *triangle()], self.number(last, "last block"), self.order, BLOCK)),
             self.function_of("panel", lambda k: call(
-                "adjoint_panel", [self.operands[0], self.out, self.stage, of("cblas_?trsm")], k, self.order, BLOCK, self.strip)),
-            self.function_of("columns", lambda k: call("adjoint_columns", self.given(), k, self.order, BLOCK, self.columns)),
+                "adjoint_panel", [*taken(), of("cblas_?trsm")], k, self.order, BLOCK, self.strip)),
+            self.function_of("columns", lambda k: call(
+                "adjoint_columns", [*taken(), *triangle()], k, self.order, BLOCK, self.strip, self.columns)),
             self.function_of("rows", lambda k: call(
-                "adjoint_rows", [self.operands[0], self.out, self.stage, of("cblas_?gemm")], k, self.order, BLOCK, self.columns)),
+                "adjoint_rows", [*given(), of("cblas_?gemm")], k, self.order, BLOCK, self.columns)),
             self.function_of("advance", lambda k: call("blocked_advance", [self.stage], -BLOCK)),
         ]  # fmt: skip
         self.first = [First("begin", None, self.chunks), First("first")]
         for start in range(last, -1, -BLOCK):
             before, below = -(-start // self.columns), -(-(self.n - start - BLOCK) // self.strip)
             if start < last:
-                self.first += [First("advance"), First("panel", None, below), First("columns", None, 1 + before)]
+                self.first += [First("advance"), First("panel", None, below), First("columns", None, 1 + 2 * before)]
             if before:
                 self.first += [First("rows", None, before)]
         return functions
-
-    def given(self) -> list[str]:
-        """What a block of the cotangent is made with."""
-        functions = map(self.of_library, ("cblas_?gemm", "cblas_?trsm", "cblas_?trmm"))
-        return [self.operands[0], self.out, self.stage, *functions, self.space(BLOCK * BLOCK)]
 
 
 # From how many rows on a matrix is computed so, and who writes it
