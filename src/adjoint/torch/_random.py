@@ -76,6 +76,7 @@ def _is_soon_drawn(shape: Any, kind: DType) -> bool:
         min(shape, default=0) >= 0
         and math.prod(shape) <= FEW
         and kind.kind == "f"
+        and not kind.narrow
         and not EXAMPLES.get()
         and tracing.active() is None
     )
