@@ -8,10 +8,11 @@ from typing import Any
 from adjoint.graph import Node
 from adjoint.plan.canonical import Canonical
 from adjoint.plan.plan import Plan
-from adjoint.plan.recognised import Recognizer, recognizer
+from adjoint.plan.recognised import Recognizer, comes_with_code, recognizer
 
 LIMIT = 1 << 28  # bytes of plans, with their programs and what these own
 OFTEN = 32  # times
+SOON = 8  # times, where native code needn't be compiled
 MOST_ALIKE = 3  # graphs with roots of one kind that are recognised
 
 
@@ -50,7 +51,8 @@ class PlanCache:
     def met_again(self, key: Any, graph: Remembered, c: Canonical, native: bool) -> None:
         """Note that a graph was found by its key, and its last plan taken again. `native` code may find it from now on."""
         graph.met += 1
-        if graph.met % OFTEN == 0 and graph.recognizer is None and self.graphs.get(key) is graph:
+        due = graph.met % OFTEN == 0 or (graph.met == SOON and native and comes_with_code())
+        if due and graph.recognizer is None and self.graphs.get(key) is graph:
             graph.recognizer = recognizer(c, native)
             if graph.recognizer is not None:
                 found = self.often.setdefault(_kind(c.order[: c.roots], key), [])

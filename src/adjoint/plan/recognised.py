@@ -19,7 +19,7 @@ from adjoint.plan.canonical import COUNTED_IN_LIST, Canonical
 from adjoint.primitives.core import FULL, IDENTITY, LITERALS, VERSION, is_literal
 from adjoint.primitives.custom import HOST_CALL
 
-__all__ = ["Recognizer", "recognizer"]
+__all__ = ["Recognizer", "comes_with_code", "recognizer"]
 
 MOST = 4000  # nodes that a function of Python's asks,
 MOST_NATIVE = 1 << 15  # and native code
@@ -72,13 +72,12 @@ class Recognizer:
         self.credit = CREDIT
 
     def improve(self, met: int = 0) -> bool:
-        """Be native code, if there is some by now, or can be for a graph that was met so often; and let calls be that, too."""
+        """Be native code, if there is some by now, or can be for a graph that was met so often."""
         recording = _recording()
         if self.kept is None:
             found = recording.matcher(self.expected, self.roots, met >= recording.FOR_LONG)
             if found is not None:
                 self.match, self.counts, self.kept = found
-        recording.improve_calls(met)
         return self.kept is not None
 
     def note(self, counts: list[int] | None) -> None:
@@ -122,6 +121,11 @@ def recognizer(c: Canonical, native: bool = True) -> Recognizer | None:
         expected.append(said)
     made = Recognizer(c, expected, native)
     return None if made.match is None else made
+
+
+def comes_with_code() -> bool:
+    """Whether there is native code for this, without compiling any."""
+    return bool(_recording().is_there())
 
 
 def _recording() -> Any:

@@ -1,8 +1,9 @@
 """Native code that makes Python's objects and looks at them: nodes, and whether a graph is one that was met before (see
 `plan.recognised`).
 
-It is `recording.c`, of which `recording.ll` is LLVM's text. It is there once it is in the cache or LLVM is loaded anyway; without
-it, and where Python's objects aren't as it has them, functions of Python's do the same.
+It is `recording.c`, which comes with the package as machine code for x86-64 (`recording.o`). Elsewhere it is compiled from LLVM's
+text (`recording.ll`): there once it is in the cache or LLVM is loaded anyway. Without it, and where Python's objects aren't as it
+has them, functions of Python's do the same.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from adjoint.runtime.memory import LAYOUT
 if TYPE_CHECKING:
     from adjoint.plan.recognised import Expected
 
-__all__ = ["ASKED", "FOR_LONG", "improve_calls", "is_there", "matcher"]
+__all__ = ["ASKED", "FOR_LONG", "is_there", "matcher"]
 
 # What is asked of a node's attributes, in the order in which `recording.c` numbers it (see `Expected`).
 ASKED = ("any", "none", "some", "same", "literal", "free")
@@ -36,8 +36,7 @@ FUNCTIONS = ("PyList_New", "PyList_SetItem", "PyTuple_New", "PyTuple_SetItem", "
 CALLED_AT = 56  # where a class's class says at which place its classes have what is called
 OPEN = 0x5ADC0DE15ADC0DE2  # the number in `recording.c` that becomes an address
 ZERO = 0  # the number of a node without a place
-FOR_CALLS = 512  # times that a graph is met: from then on calls are compiled, if LLVM is loaded
-FOR_LONG = 2048  # from then on it is loaded
+FOR_LONG = 2048  # times that a graph is met: from then on LLVM is loaded, where the code doesn't come with the package
 WIDTH = 11  # numbers that say what a node is
 
 
@@ -93,12 +92,6 @@ def _made(*arguments: Any, **keywords: Any) -> Node:
     return node
 
 
-@functools.cache
-def _source() -> code.Source:
-    text = Path(__file__).with_suffix(".ll").read_text("utf-8")
-    return code.Source(text, frozenset(), ("match", "make", "below", "filled"), (OPEN, ctypes.addressof(_python())))
-
-
 _loaded: list[code.Code] = []
 _looked = [False]  # whether it isn't in the cache
 
@@ -108,15 +101,14 @@ def _code(compiling: bool) -> list[code.Code]:
     if _loaded or (_looked[0] and not compiling and not llvm.is_loaded()):
         return _loaded
     _looked[0] = True
-    # asked for its facts first, LLVM's are remembered: the next process finds the code without loading it
-    compiling = llvm.is_loaded() or (compiling and llvm.facts() is not None and llvm.binding() is not None)
-    _loaded[:] = code.load([_source()]) if compiling else code.find(_source())
+    python = ctypes.addressof(_python())
+    _loaded[:] = code.of_package("recording", ("match", "make", "below", "filled"), (OPEN, python), compiling)
     if _loaded:
         addresses = _loaded[0].addresses
         _install(addresses["make"], addresses["filled"])
         for search in SEARCHES:
             _improve(search, addresses["below"])
-        calling.load(ctypes.addressof(_python()), False)
+        calling.load(python, compiling)
     return _loaded
 
 
@@ -152,12 +144,6 @@ def _is_right() -> bool:
     names = ("op", "inputs", "attributes", "type", "site", "offset", "tracked", "value", "number")
     found = [[getattr(x, name) for name in names] for x in made]
     return found == expected and {type(x) for x in made} == {Node}
-
-
-def improve_calls(met: int) -> None:
-    """Let calls be native code's, too, now that a graph was met so often: some hundred steps save what compiling that takes."""
-    if _loaded and met >= FOR_CALLS and (llvm.is_loaded() or met >= FOR_LONG):
-        calling.load(ctypes.addressof(_python()), True)
 
 
 def is_there() -> bool:

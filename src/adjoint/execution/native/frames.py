@@ -30,7 +30,7 @@ named: Callable[[Any], int] = address if DATA_FIELD is None else id  # what the 
 
 @functools.cache
 def _loop() -> code.Code:
-    (found,) = code.load([code.in_c("programs", ("run", "enter", "holds", "owned", "freeze"))])
+    (found,) = code.of_package("programs", ("run", "enter", "holds", "owned", "freeze"))
     frozen.install(found.addresses["freeze"])
     return found
 
