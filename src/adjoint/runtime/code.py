@@ -62,6 +62,9 @@ def in_c(name: str, names: tuple[str, ...], left_open: tuple[int, int] | None = 
     return Source(text, frozenset(), names, left_open)
 
 
+_shipped: dict[str, Code] = {}
+
+
 def of_package(
     name: str, names: tuple[str, ...], left_open: tuple[int, int] | None = None, compiling: bool = True
 ) -> list[Code]:
@@ -78,7 +81,10 @@ def of_package(
 
 
 def shipped(name: str, names: tuple[str, ...], left_open: tuple[int, int] | None) -> Code | None:
-    """The machine code that came with the package, for any x86-64 that calls functions as System V does; None elsewhere."""
+    """The machine code that came with the package, for any x86-64 that calls functions as System V does; None elsewhere. It stays
+    for good, for others know its addresses."""
+    if name in _shipped:
+        return _shipped[name]
     if os.name != "posix" or os.uname().machine not in X86 or sys.maxsize < 1 << 32:
         return None
     try:
@@ -86,7 +92,10 @@ def shipped(name: str, names: tuple[str, ...], left_open: tuple[int, int] | None
     except OSError:
         return None
     library = mapped(Source("", frozenset(), names, left_open).filled(contents))
-    return None if library is None else Code(library, name, names)
+    if library is None:
+        return None
+    _shipped[name] = Code(library, name, names)
+    return _shipped[name]
 
 
 @functools.cache
