@@ -101,7 +101,7 @@ def _normal_of(generator: Any, shape: Any, kind: DType) -> Any:
 
 
 AHEAD, VECTOR = 16, 16  # draws; numbers of float32 that the widest registers hold
-# Where the last draw ended (key, counter, count, dtype), the draws that were computed together then, and which is the next of them.
+# Where the last draw ended (key, counter, count, dtype), the draws that were computed with it, and which is the next of them.
 _known: list[tuple[tuple[Any, ...], list[Any], int]] = [((), [], 0)]
 
 
@@ -123,7 +123,9 @@ def _normal_now(generator: Any, count: int, kind: DType) -> Any:
     expected, ready, at = _known[0]
     follows = expected == (key, counter, count, kind.name)
     if not follows or at == len(ready):
-        more = follows and pairs % VECTOR == 0 and count <= FEW // AHEAD  # whole registers: the same code for each number
+        more = (
+            follows and pairs % VECTOR == 0 and count <= FEW // AHEAD
+        )  # whole registers: the same code for each number
         ready, at = list(_normal_rows(key, counter, count, kind, min(2 * at, AHEAD) if more else 1)), 0
     _known[0] = (key, counter + 2 * blocks, count, kind.name), ready, at + 1
     return ready[at].copy()
