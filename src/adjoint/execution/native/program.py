@@ -92,10 +92,10 @@ def chosen(plan: Plan, for_good: bool, seen: Seen | None = None) -> Native | Num
     return fusion if isinstance(fusion, str) else Native(fusion)
 
 
-def compile_nests(plan: Plan) -> Native | None:
-    """The plan as loop nests and products; None where none of it can be compiled."""
+def compile_nests(plan: Plan, draft: bool = False) -> Native | None:
+    """The plan as loop nests and products, or a `draft` of that; None where none of it can be compiled."""
     fusion = lowered(plan)
-    return None if isinstance(fusion, str) else Native(fusion)
+    return None if isinstance(fusion, str) else Native(fusion, linker=linked(fusion, draft=draft))
 
 
 def fits(sizes: Mapping[Any, int], room: Mapping[Any, int]) -> bool:
