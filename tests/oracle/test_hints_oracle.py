@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import torch
 
 import adjoint as ad
 import adjoint.torch as interface
+
+torch = pytest.importorskip("torch")
 
 pytestmark = pytest.mark.oracle
 

@@ -98,7 +98,7 @@ def shipped(name: str, names: tuple[str, ...], left_open: tuple[int, int] | None
     library = mapped(Source("", frozenset(), names, left_open).filled(contents))
     if library is None:
         return None
-    _shipped[name] = Code(library, name, names)
+    _shipped[name] = Code(library, name, names, None)
     return _shipped[name]
 
 
