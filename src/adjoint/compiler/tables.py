@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.linalg import LinAlgError
 
 from adjoint.compiler.extents import occurs, plain
 from adjoint.compiler.loops import ir as L
@@ -22,6 +21,7 @@ from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import Emitter, mask_of
 from adjoint.compiler.schedule.chunks import evenly
 from adjoint.compiler.targets.target import tuning
+from adjoint.errors import LinAlgError
 from adjoint.primitives.lapack import ROW_MAJOR
 from adjoint.primitives.linalg_kernels import which
 from adjoint.runtime import onednn

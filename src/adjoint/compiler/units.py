@@ -240,17 +240,17 @@ def _common_multiple(a: int, b: int) -> int:
     return a // x * b
 
 
-def product_writer(product: Product, name: str, arguments: Arguments, chunk: int, alone: bool = False) -> BatchWriter:
+def product_writer(product: Product, name: str, arguments: Arguments, chunk: int, alone: bool = False) -> Any:
     """The writer of a product, in chunks of so many rows, by what was chosen for it; `alone`, if it is a unit of its own."""
     assert product.choice is not None
-    kind: type[BatchWriter] = LibraryWriter if product.choice.library else TiledWriter
+    kind: Any = LibraryWriter if product.choice.library else TiledWriter
     if kind is LibraryWriter and alone and product.choice.library == "OpenBLAS" and VectorPartsWriter.suits(product):
         kind = VectorPartsWriter
     if kind is TiledWriter and VectorWriter.suits(product):
         kind = VectorWriter
     if kind is TiledWriter and alone and PartsWriter.suits(product):
         kind = PartsWriter
-    if kind is TiledWriter and TurnedWriter.suits(product, chunk):
+    if kind is TiledWriter and TurnedWriter.suits(product, chunk, alone):
         kind = TurnedWriter
     return kind(product, name, arguments, chunk)
 

@@ -33,7 +33,7 @@ from adjoint.compiler.fuse.kinds import (
 )
 from adjoint.compiler.fuse.padded import PADDED, Padded, read_in_place
 from adjoint.compiler.fuse.transposes import is_matrix, turned_products
-from adjoint.compiler.loops.build import BYTES
+from adjoint.compiler.loops.build import BYTES, HALVES
 from adjoint.compiler.loops.formulas import is_lowered, reduces
 from adjoint.compiler.loops.matrix_formulas import FORMULAS, LOWERED, formula_name
 from adjoint.compiler.loops.routines import ROUTINES, Routine
@@ -165,6 +165,8 @@ class Fusion:
             self.movement(step)
         elif op.elementwise and is_lowered(name, attributes, dtype, dtypes):
             self.elementwise(step)
+        elif dtype in HALVES:
+            self.host(step, f"native code has no arithmetic of {dtype}")
         elif dtypes and step.attributes and reduces(name, dtype, dtypes[0]):
             self.reduction(step)
         elif isinstance(step.op, ChannelsLast):

@@ -11,11 +11,26 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.targets.llvm import BYTES, ELEMENT, ITEMSIZE, PART
+from adjoint.compiler.targets.llvm import BYTES, ELEMENT, HALVES, ITEMSIZE, PART
+from adjoint.dtypes import DTYPES
 from adjoint.runtime import llvm
 
-__all__ = ["BITS_OF", "BYTES", "ELEMENT", "ITEMSIZE", "Complex", "Emitter", "Value", "literal", "mask_of"]
+__all__ = [
+    "BITS_OF",
+    "BYTES",
+    "ELEMENT",
+    "HALVES",
+    "ITEMSIZE",
+    "Complex",
+    "Emitter",
+    "Half",
+    "Value",
+    "literal",
+    "mask_of",
+]
 
 BITS_OF = {"float32": "int32", "float64": "int64"}
 
@@ -36,6 +51,13 @@ class Complex(NamedTuple):
 
     re: Value
     im: Value
+    dtype: str
+
+
+class Half(NamedTuple):
+    """A vector of numbers of 16 bits: their bits."""
+
+    bits: Value
     dtype: str
 
 
@@ -119,6 +141,9 @@ class Emitter:
     def constant(self, value: Any, dtype: str) -> Value:
         if dtype in PART:  # a vector of complex numbers goes where one of real ones does
             return self.complex_constant(value, dtype)  # type: ignore[return-value]
+        if dtype in HALVES:
+            bits = np.array(value, DTYPES[dtype].dtype).view(np.uint16)
+            return Half(self.constant(int(bits), "uint16"), dtype)  # type: ignore[return-value]
         return Value(L.Constant(f"splat ({ELEMENT[dtype]} {literal(value, dtype)})", value), dtype)
 
     def op(self, name: str, dtype: str, *inputs: str) -> str:
@@ -403,6 +428,8 @@ class Emitter:
             im = self.plus(re, 1)
             real, imaginary = self.load_scalar(pointer, re, PART[dtype]), self.load_scalar(pointer, im, PART[dtype])
             return Complex(real, imaginary, dtype)  # type: ignore[return-value]
+        if dtype in HALVES:
+            return Half(self.load_scalar(pointer, offset, "uint16"), dtype)  # type: ignore[return-value]
         return Value(self.made(L.Single, pointer, offset, dtype, self.lanes), dtype)
 
     def load(self, pointer: str, offset: str, dtype: str, stride: int | str) -> Value:
@@ -410,6 +437,8 @@ class Emitter:
         the elements' offsets, too."""
         if dtype in PART:
             return self.load_complex(pointer, offset, dtype, stride)  # type: ignore[return-value]
+        if dtype in HALVES:
+            return Half(self.load(pointer, offset, "uint16", stride), dtype)  # type: ignore[return-value]
         if stride == -1 and self.mask is None and self.lanes > 1:  # one vector, turned around
             lying = self.load(pointer, self.plus(offset, 1 - self.lanes), dtype, 1)
             return self.shuffle(lying, None, range(self.lanes - 1, -1, -1))
@@ -420,6 +449,8 @@ class Emitter:
         if isinstance(a, Complex):
             self.store_complex(a, pointer, offset, stride)
             return
+        if isinstance(a, Half):
+            a = a.bits
         self.body.append(_new(L.Store, (a.name, pointer, offset, a.dtype, self.lanes, stride, self.mask, streamed)))
 
     def store_scalar(self, a: Any, pointer: str, offset: str) -> None:
@@ -429,6 +460,8 @@ class Emitter:
             self.store_scalar(a.re, pointer, re)
             self.store_scalar(a.im, pointer, self.plus(re, 1))
             return
+        if isinstance(a, Half):
+            a = a.bits
         self.body.append(L.StoreFirst(a.name, pointer, offset, a.dtype, self.lanes))
 
     def below(self, count: str) -> str:

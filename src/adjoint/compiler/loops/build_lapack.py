@@ -146,6 +146,9 @@ def _solve_triangular(w: LapackWriter) -> None:
     modes = (LOWER if lower else UPPER, ADJOINT if is_adjoint else PLAIN, UNIT if unit else DIVIDE)
     if not unit:
         w.blame_if(w.call("has_zero", w.operands[:1], n))
+    if w.right == 1:
+        w.call("solve_vector", [*w.operands, w.result(), w.of_library("cblas_?trsv")], n, *modes)
+        return
     low, columns = "0", k
     if w.ranges > 1:
         low = e.times(w.range, w.number(w.width, "width"))

@@ -11,9 +11,9 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from adjoint.compiler.loops import complex_math, inverse_math, power_math, special_math, vector_math
+from adjoint.compiler.loops import complex_math, half_math, inverse_math, power_math, special_math, vector_math
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import BYTES, ITEMSIZE, Emitter, Value
+from adjoint.compiler.loops.build import BYTES, HALVES, ITEMSIZE, Emitter, Value
 from adjoint.graph import PRIMITIVES
 from adjoint.plan.plan import Step
 from adjoint.runtime.llvm import has_fma
@@ -168,7 +168,7 @@ OF_NUMBERS: dict[str, Formula] = {
 }
 KNOWING: dict[str, Formula] = {
     "power_constant": _power_constant,
-    "astype": lambda e, attributes, dtype, x: e.cast(x, dtype),
+    "astype": half_math.converted,
 }
 LOWERED: dict[str, Formula] = {
     "add": lambda e, a, b: e.either(a, b) if a.dtype == "bool" else e.add(a, b),
@@ -226,6 +226,8 @@ def applied(e: Emitter, name: str, attributes: Any, dtype: str, *inputs: Value) 
 
 def is_lowered(name: str, attributes: Any, result: str, inputs: Sequence[str]) -> bool:
     """Whether a primitive has a formula for these dtypes (names)."""
+    if not HALVES.isdisjoint((result, *inputs)):
+        return name == "astype" and "float32" in (result, *inputs)
     if is_complex(result, inputs):
         return name in complex_math.FORMULAS and all(d in BYTES for d in (result, *inputs)) and not (
             (name == "astype" and result[0] in "iu") or (name == "power_constant" and attributes not in (2, 3))
