@@ -16,6 +16,7 @@ from adjoint import tensors, tree
 from adjoint.graph import Node, Variable, get_mode
 from adjoint.primitives.core import LEAF, VERSION, cast, is_scalar, marker, ops, stop_gradient
 from adjoint.tensors.conversion import as_node, dtype_of
+from adjoint.tensors.gradients import backward
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import new, recorded, variable_of
 from adjoint.tensors.tensor import Number
@@ -170,7 +171,7 @@ class Tensor(Core):
             )
         if inputs is None:
             try:
-                Core.backward(self, gradient, create_graph)
+                backward(self.node, gradient, create_graph)
             except (ValueError, TypeError) as error:
                 raise as_pytorchs(error) from None
             return
