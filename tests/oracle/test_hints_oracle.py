@@ -9,8 +9,6 @@ import pytest
 import adjoint as ad
 import adjoint.torch as interface
 
-torch = pytest.importorskip("torch")
-
 pytestmark = pytest.mark.oracle
 torch = pytest.importorskip("torch")
 
