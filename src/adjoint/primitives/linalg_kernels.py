@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.linalg import LinAlgError
 
+from adjoint.errors import LinAlgError
 from adjoint.primitives import lapack
 from adjoint.primitives.lapack import conjugate_transpose
 
@@ -39,12 +39,12 @@ def attempt(name: str, problem: str, function: Callable[..., Any], a: Array, *ot
         return results
     try:
         return function(a, *others)
-    except LinAlgError:
+    except np.linalg.LinAlgError:
         lead = a.shape[:-2]
         for index in np.ndindex(lead):
             try:
                 function(a[index], *[x[index] for x in others])
-            except LinAlgError:
+            except np.linalg.LinAlgError:
                 raise LinAlgError(f"{name}: {which(index, lead)} {problem}") from None
         raise
 

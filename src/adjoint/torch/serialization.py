@@ -24,6 +24,7 @@ from adjoint.tensors.located import at_user
 from adjoint.tensors.named import owner_of
 
 from ._creation import device, on_cpu
+from ._errors import Unreadable
 from ._storages import Lying, lying, overlapping, place_in, views_of_storages
 from ._tensor import Core, Parameter, Size, Tensor, as_torch, reclassed
 from .nn.modules import Module
@@ -176,14 +177,21 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
             path = os.path.join(folder, "a.safetensors")
             with open(path, "wb") as file:
                 file.write(f.read() if not isinstance(f, io.BytesIO) else f.getvalue())
-            return load(path, weights_only=weights_only)
-    path = _path(f)
+            return _load(path, weights_only, "load: what was given")
+    return _load(_path(f), weights_only, "")
+
+
+def _load(path: str, weights_only: Any, called: str) -> Any:
+    """What a file holds; an error calls it by its path, or as it is `called`."""
     with open(path, "rb") as file:
         start = file.read(9)
-    if is_torch_file(start):
-        value, places = read_torch(path)
-        return _pytorchs(value, views_of_storages(places))
-    tensors, metadata = load_with_metadata(path)
+    try:
+        if is_torch_file(start):
+            value, places = read_torch(path)
+            return _pytorchs(value, views_of_storages(places))
+        tensors, metadata = load_with_metadata(path)
+    except ValueError as error:
+        raise Unreadable(str(error).replace(str(path), called or str(path))) from None
     if KEY not in metadata:
         return {name: as_torch(t) for name, t in tensors.items()}
     for name in json.loads(metadata.get(PAIRS, "[]")):
