@@ -14,7 +14,7 @@ import numpy as np
 
 from adjoint import _forks
 from adjoint.derive import derive_pullback, reverse
-from adjoint.graph import PRIMITIVES, ArrayType, Node, Primitive, Variable, mode, topological
+from adjoint.graph import PRIMITIVES, ArrayType, Node, Primitive, StandIn, Variable, mode, topological
 from adjoint.graph.node import Site
 from adjoint.plan.called import results_of, written_out
 from adjoint.plan.canonical import Canonical, value_array
@@ -52,7 +52,7 @@ class Step(NamedTuple):
         return step_text(self)
 
 
-def step_of(op: Primitive, attributes: Any, inputs: tuple[int, ...], output: int, type: Any) -> Step:
+def step_of(op: Primitive | StandIn, attributes: Any, inputs: tuple[int, ...], output: int, type: Any) -> Step:
     """A step of an operation, with its kernels."""
     kernel = op.kernel(attributes, type)
     return _new_tuple(Step, (op, attributes, kernel, op.masked or kernel, inputs, output, type))

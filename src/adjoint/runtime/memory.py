@@ -417,7 +417,10 @@ class Lease:
 
 def new_array(shape: Shape, dtype: np.dtype[Any], nbytes: int) -> Array:
     """An array for a result, not initialized."""
-    return np.empty(shape, dtype) if nbytes < LEASED_FROM else np.asarray(Lease(shape, dtype, nbytes))
+    if nbytes < LEASED_FROM:
+        return np.empty(shape, dtype)
+    array = np.asarray(Lease(shape, dtype, nbytes))
+    return array.view(dtype) if dtype.kind == "V" else array  # bfloat16, which an interface can't name
 
 
 def join_pages(arrays: Sequence[Array], advise: Callable[[int, int], Any] | None = _collapse) -> None:

@@ -20,7 +20,7 @@ from adjoint import _forks
 from adjoint.compiler.extents import Sheet, Unfollowed, Values, holds_sizes, plain
 from adjoint.compiler.families import Followed, Kindred, Symbols, follows, structure_of
 from adjoint.compiler.fuse.kinds import Host, View
-from adjoint.compiler.linking import Kernel, Linker, Request, find_requested, introduce, keys_of, settings
+from adjoint.compiler.linking import Kernel, Linker, Request, find_requested, finish, introduce, keys_of, settings
 from adjoint.compiler.pipeline import lowered
 from adjoint.compiler.tables import Start
 from adjoint.dtypes import DType
@@ -223,6 +223,8 @@ class Pattern:
                 starts[k] = [Start(start.root, n) for start, n in zip(starts[k], own, strict=True)]
         like = self.last()
         found = self.found(numbers, like)
+        if like is not None:  # more of them keep coming
+            finish([kernel.code for kernel in found])
         linked = {index: (found[k], own) for index, k, own in zip(self.units, self.kernels, starts, strict=True)}
         again = None
         if like is not None and all([a.places is b.places for a, b in zip(found, like.followed[1], strict=True)]):
@@ -304,7 +306,7 @@ def compile_plan(plan: Plan, for_good: bool = False) -> Native | NumberMachine |
             found = _followed(plan)
         if found is not None:
             return found
-    return compile_layers(plan) or compile_nests(plan)
+    return compile_layers(plan) or compile_nests(plan, not for_good)
 
 
 def _followed(plan: Plan) -> Native | None:
