@@ -93,11 +93,7 @@ class Results:
             if not self.many:
                 w.add(*[f"r{r} = {self._memory(r)}" for r in made])
             elif made:
-                columns = [
-                    [types[r].shape for r in made],
-                    [types[r].dtype.dtype for r in made],
-                    [sizes[r] for r in made],
-                ]
+                columns = [types[r].shape for r in made], [types[r].dtype.dtype for r in made], [sizes[r] for r in made]
                 given = ", ".join(map(w.name, columns[: 2 if made is small else 3]))
                 w.unpack([f"r{r}" for r in made], f"map({maker}, {given})")
 
@@ -183,14 +179,11 @@ class Results:
         """Tensors around results."""
         w = self.w
         if self.many and holders:
-            types, arrays = (
-                w.name([self.compiled.types[r] for _, r in holders]),
-                "".join([f"r{r}, " for _, r in holders]),
-            )
-            given = (
-                f"repeat(LEAF), repeat(()), repeat(None), {types}, repeat(None), repeat(0), repeat(False), ({arrays})"
-            )
-            w.unpack([holder for holder, _ in holders], f"map(wrap, map(Node, {given}))")
+            types = w.name([self.compiled.types[r] for _, r in holders])
+            given = ["LEAF", "()", "None", None, "None", "0", "False"]
+            columns = ", ".join([types if x is None else f"repeat({x})" for x in given])
+            arrays = "".join([f"r{r}, " for _, r in holders])
+            w.unpack([holder for holder, _ in holders], f"map(wrap, map(Node, {columns}, ({arrays})))")
             return
         written_out = len(holders) <= WRITTEN_OUT
         for holder, r in holders:
@@ -242,8 +235,8 @@ class Results:
             for tensor, _, variable, r in compiled.rebound
         ]
         arrays = "".join([f"r{r}, " for _, _, _, r in compiled.rebound])
-        node = "Node(LEAF, (), variable, type, None, 0, tracked, r)"
-        given = f"(k, name, variable, type, tracked), r in zip({w.name(rebound)}, ({arrays}))"
+        node = "Node(LEAF, (), variable, kind, None, 0, tracked, r)"
+        given = f"(k, name, variable, kind, tracked), r in zip({w.name(rebound)}, ({arrays}))"
         w.add(f"named = [(name, {node}) for {given} if not sole[k]]")
         owners = [owner for owner, _, _ in compiled.gradients]
         new = "".join(["None, " if place is None else f"g{k}, " for k, (_, _, place) in enumerate(compiled.gradients)])
