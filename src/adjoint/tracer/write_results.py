@@ -166,7 +166,8 @@ class Results:
             else (k, new_array, (types[r].shape, types[r].dtype.dtype, sizes[r]))
             for r, k in self.shared.items()
         ]
-        w.unpack([f"r{r}" for r in self.shared], f"memory_of({w.name(made)}, values, sole)")
+        old = f"[*map(values.__getitem__, {w.name([*self.shared.values()])})]"
+        w.unpack([f"r{r}" for r in self.shared], f"{old} if sole is None else memory_of({w.name(made)}, values, sole)")
 
     def _tensors(self, holders: Sequence[tuple[str, int]]) -> None:
         """Tensors around results."""
@@ -224,11 +225,12 @@ class Results:
         """The same in lists. To take an iterator apart is no call of the bytecode."""
         w, compiled = self.w, self.compiled
         rebound = [
-            (self.shared.get(r, -1), tensor, variable, compiled.types[r], variable is not None and variable.tracked)
-            for tensor, _, variable, r in compiled.rebound
+            (at, self.shared.get(r, -1), tensor, variable, compiled.types[r], variable is not None and variable.tracked)
+            for at, (tensor, _, variable, r) in enumerate(compiled.rebound)
         ]
+        new = w.name([x for x in rebound if x[1] < 0])
         arrays = "".join([f"r{r}, " for _, _, _, r in compiled.rebound])
-        w.add(f"named = renamed({w.name(rebound)}, ({arrays}), sole)")
+        w.add(f"named = renamed({new} if sole is None else {w.name(rebound)}, ({arrays}), sole)")
         owners = [owner for owner, _, _ in compiled.gradients]
         new = "".join(["None, " if place is None else f"g{k}, " for k, (_, _, place) in enumerate(compiled.gradients)])
         w.add(f"stored = chain(starmap(set_node, named), map(set_grad, {w.name(owners)}, ({new})))")
@@ -277,15 +279,19 @@ def _counts_when_sole() -> tuple[int, int, int]:
 # What a written function calls that goes through names in lists -------------------------------------------------------
 
 
-def counted(nodes: list[Node], values: list[Any]) -> list[tuple[int, int]]:
+def counted(nodes: list[Node], values: list[Any]) -> tuple[list[int], list[int]]:
     """The reference counts of nodes and of their values."""
-    return [*zip(map(getrefcount, nodes), map(getrefcount, values), strict=True)]
+    return [*map(getrefcount, nodes)], [*map(getrefcount, values)]
 
 
-def soles(nodes: list[Node], values: list[Any], ours: bool) -> list[bool]:
-    """Of each name whether nobody else holds its node or its value, and behind them no. `ours`: whether all arrays are."""
-    counts = counted(nodes, values)
-    return [*[c == SOLE_OF_MANY and (ours or execution.is_ours(x)) for c, x in zip(counts, values, strict=True)], False]
+def soles(nodes: list[Node], values: list[Any], ours: bool) -> list[bool] | None:
+    """Of each name whether nobody else holds its node or its value, and behind them no; None where that holds of all names.
+    `ours`: whether all arrays are."""
+    counts, (n, v) = counted(nodes, values), SOLE_OF_MANY
+    if ours and counts[0].count(n) == counts[1].count(v) == len(nodes):
+        return None
+    found = zip(*counts, values, strict=True)
+    return [*[a == n and b == v and (ours or execution.is_ours(x)) for a, b, x in found], False]
 
 
 def memory_of(made: Sequence[tuple[int, Any, Any]], values: list[Any], sole: list[bool]) -> list[Any]:
@@ -293,12 +299,12 @@ def memory_of(made: Sequence[tuple[int, Any, Any]], values: list[Any], sole: lis
     return [values[k] if sole[k] else make(*how) for k, make, how in made]
 
 
-def renamed(rebound: Sequence[Any], arrays: Sequence[Any], sole: list[bool]) -> list[tuple[Tensor, Node]]:
-    """The tensors that get other nodes, with these."""
+def renamed(rebound: Sequence[Any], arrays: Sequence[Any], sole: list[bool] | None) -> list[tuple[Tensor, Node]]:
+    """The tensors that get other nodes, with these: all whose memory is new."""
     return [
-        (tensor, Node(LEAF, (), variable, kind, None, 0, tracked, x))
-        for (k, tensor, variable, kind, tracked), x in zip(rebound, arrays, strict=True)
-        if not sole[k]
+        (tensor, Node(LEAF, (), variable, kind, None, 0, tracked, arrays[at]))
+        for at, k, tensor, variable, kind, tracked in rebound
+        if sole is None or not sole[k]
     ]
 
 
@@ -318,9 +324,9 @@ def _counts_of_many() -> tuple[int, int]:
     w.objects.update(OF_MANY)
     w.add(f"nodes = [*map(node_of, {w.name((tensor,))})]", "values = [*map(value_of, nodes)]")
     w.unpack(["w0"], "values")
-    w.add("return counted(nodes, values)[0]")
-    found: tuple[int, int] = w.function([])()
-    return found
+    w.add("return counted(nodes, values)")
+    (node,), (value,) = w.function([])()
+    return node, value
 
 
 SOLE, SOLE_OF_MANY = _counts_when_sole(), _counts_of_many()
