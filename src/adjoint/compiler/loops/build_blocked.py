@@ -14,7 +14,7 @@ from adjoint.compiler.loops.build import BYTES, ELEMENT
 from adjoint.compiler.loops.build_lapack import LapackWriter
 from adjoint.compiler.loops.build_matrices import Stacked
 from adjoint.compiler.loops.matmul_tiles import Kernel
-from adjoint.compiler.tables import FAILURE, Arguments, First, Function, Unsolvable
+from adjoint.compiler.tables import FAILURE, Arguments, First, Function
 from adjoint.primitives.linalg_kernels import BLOCK
 from adjoint.shapes import size_of
 
@@ -25,8 +25,8 @@ STATES = 3  # numbers that all see, before one for each strip
 class BlockedWriter(LapackWriter):
     """Writes the functions of a unit whose only matrix is computed block by block, and lists the calls of them."""
 
-    def __init__(self, unit: Stacked, arguments: Arguments, bits: int) -> None:
-        super().__init__(unit, arguments, bits)
+    def __init__(self, unit: Stacked, arguments: Arguments) -> None:
+        super().__init__(unit, arguments)
         self.n, self.lanes = self.rows, self.e.lanes
         self.strip, self.columns = next((rows, columns) for least, rows, columns in STRIPS if self.n >= least)
         self.chunks = -(-self.n // self.strip)
@@ -79,7 +79,7 @@ class BlockedWriter(LapackWriter):
         e = self.e
         failed = e.test("ne", self.call("blocked_failed", [self.stage]), 0)
         with e.when(e.all_of(failed, e.test("eq", e.read_number(e.entry("%table", FAILURE)), 0))):
-            self.inputs.fail(Unsolvable(self.blamed, self.problem, self.unit.batch), "0")
+            self.inputs.fail(self.check(), "0")
 
     # The cotangent of A = L Lᵀ, block by block from the end: first what the rows below a block make of its columns, then what
     # that takes from the columns before, and last what the block of the diagonal takes from them
@@ -130,6 +130,6 @@ PARTS: dict[str, tuple[int, Callable[[BlockedWriter], list[L.Function]]]] = {
 }
 
 
-def factors_writer(unit: Stacked, arguments: Arguments, bits: int) -> LapackWriter:
+def factors_writer(unit: Stacked, arguments: Arguments) -> LapackWriter:
     """Who writes a unit of larger matrices."""
-    return (BlockedWriter if BlockedWriter.suits(unit) else LapackWriter)(unit, arguments, bits)
+    return (BlockedWriter if BlockedWriter.suits(unit) else LapackWriter)(unit, arguments)
