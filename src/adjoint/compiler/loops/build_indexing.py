@@ -35,6 +35,7 @@ from adjoint.runtime import llvm
 from adjoint.shapes import contiguous, size_of
 
 MANY = 16  # regions of one form
+SHORT = 4  # elements that are copied one by one
 PARTS = 8  # of a long move, so that all threads do it
 HALVES = 2  # of rows that are written, if each has some lines: more would go through the rows again and again
 LEAST_ROW = 256  # bytes
@@ -165,10 +166,15 @@ class MoveWriter(UnitWriter):
         def row(begin: str, end: str) -> None:
             def body(i: str) -> None:
                 a, b = e.plus(begin, e.times(i, by)), e.plus(end, e.times(i, to))
-                value = e.load(source, a, self.dtype, read)
+                value = e.load(source, a, self.dtype, read) if near else e.load_scalar(source, a, self.dtype)
                 e.store(self.sum(value, 0) if region.adds_zero else value, out, b, written)
 
-            if outer or not self.cuts:
+            if outer and count <= SHORT:
+                for k in range(int(count)):
+                    a, b = e.plus(begin, e.times(str(k), by)), e.plus(end, e.times(str(k), to))
+                    value = e.load_scalar(source, a, self.dtype)
+                    e.store_scalar(self.sum(value, 0) if region.adds_zero else value, out, b)
+            elif outer or not self.cuts:
                 self.inputs.vectors(count, body)
             else:
                 self.vectors_of(*self.of_chunks(count), body)
