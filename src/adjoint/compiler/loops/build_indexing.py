@@ -17,6 +17,7 @@ from adjoint.compiler.excerpts import Indexed, Moving, Region
 from adjoint.compiler.loops import complex_math
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Complex, Value, lanes_for
+from adjoint.compiler.loops.half_math import MANTISSA
 from adjoint.compiler.loops.matmul_tiles import TURNED, Kernel, lanes_of
 from adjoint.compiler.tables import (
     FAILURE,
@@ -48,7 +49,7 @@ class MoveWriter(UnitWriter):
 
     def __init__(self, move: Moving, arguments: Arguments, bits: int) -> None:
         self.move = move
-        self.dtype = "uint8" if move.dtype == "bool" else move.dtype
+        self.dtype = "uint8" if move.dtype == "bool" else "uint16" if move.dtype in MANTISSA else move.dtype
         self.tail = 1
         if move.indexed is not None:
             self.tail = size_of(move.indexed.shape[len(move.indexed.indices) :])
@@ -119,7 +120,8 @@ class MoveWriter(UnitWriter):
     def fill(self, out: str, begin: str, count: int) -> None:
         """Write the array's own number to so many elements."""
         e, number = self.e, self.move.number[1]
-        self.inputs.vectors(count, lambda i: e.store(e.constant(number, self.dtype), out, e.plus(begin, i)))
+        value = e.constant(number, self.move.dtype if self.move.dtype in MANTISSA else self.dtype)
+        self.inputs.vectors(count, lambda i: e.store(value, out, e.plus(begin, i)))
 
     def sum(self, a: Any, b: Any) -> Any:
         """a + b, of which b may be 0."""
