@@ -16,6 +16,7 @@ import numpy as np
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.targets.llvm import BYTES, ELEMENT, HALVES, ITEMSIZE, PART
 from adjoint.dtypes import DTYPES
+from adjoint.runtime import llvm
 
 __all__ = [
     "BITS_OF",
@@ -78,6 +79,12 @@ def literal(value: Any, dtype: str) -> str:
 
 
 _new = tuple.__new__  # of a NamedTuple, without the call of its own constructor
+
+
+def lanes_of(dtype: str, elements: int | None = None) -> int:
+    """The lanes of a vector of a dtype, or of one of the parts of complex numbers; over so many elements, if that is said."""
+    widest = llvm.vector_bits() // (8 * ITEMSIZE[PART.get(dtype, dtype)])
+    return widest if elements is None else lanes_for(widest, elements)
 
 
 def lanes_for(widest: int, elements: int) -> int:
@@ -349,7 +356,7 @@ class Emitter:
 
     def index(self, op: str, a: str, b: str | int) -> str:
         """A number of two: add, sub, mul, udiv, urem, and, umin, maybe with LLVM's flags."""
-        return self.made(L.Index, op, a, str(b))
+        return self.made(L.Op, op if op != "umin" else "llvm.umin", "i64", 0, (a, str(b)))
 
     def plus(self, a: str, b: str | int) -> str:
         return self.index("add", a, b)
@@ -359,10 +366,10 @@ class Emitter:
 
     def test(self, relation: str, a: str, b: str | int) -> str:
         """Whether two numbers are related so: eq ne slt ule ult ..."""
-        return self.made(L.Test, relation, a, str(b))
+        return self.made(L.Op, f"icmp {relation}", "i64", 0, (a, str(b)))
 
     def all_of(self, a: str, b: str) -> str:
-        return self.made(L.Both, a, b)
+        return self.made(L.Op, "and", "i1", 0, (a, b))
 
     def aligned(self, pointer: str) -> str:
         """Whether an array begins where a line of the caches does."""
@@ -374,7 +381,7 @@ class Emitter:
 
     def choose(self, condition: str, a: str, b: str) -> str:
         """A number by a condition."""
-        return self.made(L.Choose, condition, a, b)
+        return self.made(L.Op, "select", "i64", 0, (condition, a, b))
 
     def argument(self, position: int | str) -> str:
         """The number at a position of the unit's block."""
@@ -517,12 +524,14 @@ class Emitter:
         self.body.append(L.Leave(condition))
 
     @contextmanager
-    def when(self, condition: str) -> Iterator[None]:
-        """Run the body if an i1 is true."""
+    def when(self, *conditions: str | None) -> Iterator[None]:
+        """Run the body if all i1 are true, of those that there are."""
         body: list[Any] = []
         with self.inside(body):
             yield
-        self.body.append(L.When(condition, tuple(body)))
+        for condition in reversed(conditions):
+            body = body if condition is None else [L.When(condition, tuple(body))]
+        self.body += body
 
     def any_lane(self, condition: Value) -> str:
         """Whether a condition holds in some lane."""

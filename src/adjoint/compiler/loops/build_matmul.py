@@ -6,13 +6,12 @@ from typing import Any, NamedTuple
 
 from adjoint.compiler.fuse.kinds import Product, transposed
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ITEMSIZE
+from adjoint.compiler.loops.build import ITEMSIZE, lanes_of
 from adjoint.compiler.loops.build_products import BatchWriter
-from adjoint.compiler.loops.matmul_tiles import Kernel, lanes_of
+from adjoint.compiler.loops.matmul_tiles import Kernel
 from adjoint.compiler.loops.ranges import RangeWriter, passed
 from adjoint.compiler.tables import LARGE, Arguments, Function, Shared, Start
 from adjoint.compiler.targets.target import tuning
-from adjoint.runtime import llvm
 
 PARTS = 8  # of what is packed for all ranges, so that all threads do it
 WHOLE = (0, 1, 1)  # of what is packed: from which part to which, of how many
@@ -82,8 +81,7 @@ class TiledWriter(BatchWriter):
     def __init__(self, product: Product, name: str, arguments: Arguments, chunk: int) -> None:
         super().__init__(product, name, arguments, chunk)
         self.tuning = tuning()
-        bits = llvm.vector_bits()
-        self.lanes = lanes_of(self.dtype, bits)
+        self.lanes = lanes_of(self.dtype)
         self.heights = dict(self.tuning.heights)
         self.panels = panels(self.m, self.lanes, max(self.heights))
         self.itemsize = ITEMSIZE[self.dtype]
@@ -283,7 +281,7 @@ class TurnedWriter(RangeWriter):
         (n, _), m = product.a.shape[-2:], product.b.shape[-1]
         self.n, self.m, self.whole = n, m, chunk == n
         self.rows, self.row_elements = (n, m) if self.whole else (m, n)
-        self.lanes = lanes_of(self.dtype, llvm.vector_bits())
+        self.lanes = lanes_of(self.dtype)
         columns = m if self.whole else -(-m // (-(-n // chunk) * self.lanes)) * self.lanes
         self.chunk = n if self.whole else columns
         self.turned = arguments.reserve(n * columns * ITEMSIZE[self.dtype])
@@ -302,7 +300,7 @@ class TurnedWriter(RangeWriter):
         """Whether a product, in ranges of so many rows, is better computed so. In several ranges the result, which is turned,
         must be small beside what needn't be packed."""
         (n, k), m = product.a.shape[-2:], product.b.shape[-1]
-        lanes = lanes_of(product.step.type.dtype.name, llvm.vector_bits())
+        lanes = lanes_of(product.step.type.dtype.name)
         together = product.a.strides[-1] == 1 and product.b.strides[-2] == 1
         simple = len(product.shape) == 2 and product.tile is None and together
         if not simple or n >= m or n % lanes != 0 or m % lanes != 0 or k < 2 * lanes:
