@@ -200,7 +200,7 @@ def _beside(n: Numbering, made: Sequence[Product | Window]) -> tuple[Key, ...]:
 def _literal(fusion: Fusion, root: int) -> tuple[str, bytes] | None:
     """A constant of the plan that is one number stands in the code itself."""
     constant = fusion.plan.constants.get(root)
-    return None if constant is None or constant.ndim else (constant.dtype.str, constant.tobytes())
+    return None if constant is None or constant.ndim else (constant.dtype.name, constant.tobytes())
 
 
 def _writes_much(fusion: Fusion, nest: Nest) -> bool:

@@ -165,7 +165,9 @@ class Fusion:
             self.movement(step)
         elif op.elementwise and is_lowered(name, attributes, dtype, dtypes):
             self.elementwise(step)
-        elif dtype in HALVES:
+        elif (
+            dtype in HALVES and not fills_regions(step) and not (name in ("gather", "scatter") and self.may_index(step))
+        ):
             self.host(step, f"native code has no arithmetic of {dtype}")
         elif dtypes and step.attributes and reduces(name, dtype, dtypes[0]):
             self.reduction(step)

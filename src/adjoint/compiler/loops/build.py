@@ -220,6 +220,8 @@ class Emitter:
         return Value(self.op(name, a.dtype, a.name, b.name), "bool")
 
     def select(self, condition: Value, a: Any, b: Any) -> Value:
+        if isinstance(a, Half):
+            return Half(self.select(condition, a.bits, b.bits), a.dtype)  # type: ignore[return-value]
         model = a if isinstance(a, Value) else b
         a, b = self._wide(model, a), self._wide(model, b)
         return Value(self.op("select", a.dtype, condition.name, a.name, b.name), a.dtype)

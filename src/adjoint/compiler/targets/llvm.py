@@ -22,7 +22,7 @@ ITEMSIZE = {"float32": 4, "float64": 8, "bool": 1, "int8": 1, "int16": 2, "int32
 # Complex numbers are two numbers side by side; registers hold their parts.
 PART = {"complex64": "float32", "complex128": "float64"}
 
-# Numbers of 16 bits are stored and converted, nothing else.
+# Numbers of 16 bits are stored, moved and converted, nothing else.
 HALVES = frozenset(("float16", "bfloat16"))
 ELEMENT |= dict.fromkeys(HALVES, "i16")
 BYTES = {**ITEMSIZE, **{dtype: 2 * ITEMSIZE[part] for dtype, part in PART.items()}, **dict.fromkeys(HALVES, 2)}
