@@ -1,5 +1,5 @@
 """Compile the LLVM text of a file in C, as the package keeps it, to machine code for any x86-64 under POSIX, and write that to
-standard output; behind it the SHA-256 of the text. Functions are called `name.function`, as `adjoint.runtime.code` wants them.
+standard output; behind it the SHA-256 of the text. Functions are called `name.function`, as `adjoint.runtime.shipped` wants them.
 `make native` calls it, with a Python that has llvmlite."""
 
 import hashlib
