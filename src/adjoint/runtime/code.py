@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from adjoint.runtime import llvm, object_cache
+from adjoint.runtime.executable import Mapped
 from adjoint.runtime.interrupts import Uninterrupted
-from adjoint.runtime.mapped import Mapped, mapped
+from adjoint.runtime.mapped import mapped
 
 HEX = 32  # digits of a hash in a name
 

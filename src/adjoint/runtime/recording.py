@@ -1,9 +1,9 @@
 """Native code that makes Python's objects and looks at them: nodes, and whether a graph is one that was met before (see
 `plan.recognised`).
 
-It is `recording.c`, which comes with the package as machine code for x86-64 (`recording.o`). Elsewhere it is compiled from LLVM's
-text (`recording.ll`): there once it is in the cache or LLVM is loaded anyway. Without it, and where Python's objects aren't as it
-has them, functions of Python's do the same.
+It is `recording.c`, which comes with the package as machine code for x86-64 (`recording.x86_64`). Elsewhere it is compiled from
+LLVM's text (`recording.ll`): there once it is in the cache or LLVM is loaded anyway. Without it, and where Python's objects
+aren't as it has them, functions of Python's do the same.
 """
 
 from __future__ import annotations

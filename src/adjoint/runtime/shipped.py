@@ -1,7 +1,8 @@
 """Machine code that comes with the package: what is wanted even by a program that ends before LLVM would be loaded.
 
 `make native` makes it, of files in C, for any x86-64 that calls functions as System V does. It refers to nothing outside of
-itself, so it is put into memory as it is (`mapped`). Elsewhere such a file is compiled like all other code.
+itself, and is kept as it lies in memory, behind a line that says where its functions begin. Elsewhere such a file is compiled
+like all other code.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from adjoint import _forks
+from adjoint.runtime.executable import executable
 from adjoint.runtime.interrupts import Uninterrupted
-from adjoint.runtime.mapped import mapped
 
 __all__ = ["addresses"]
 
@@ -36,7 +37,7 @@ def addresses(
         if name not in _found:
             held = _mapped(name, left_open)
             if held is not None:
-                _found[name] = {one: held.address(f"{name}.{one}") for one in names}
+                _found[name] = {one: held.address(one) for one in names}
             elif (code := _compiled(name, names, left_open, compiling)) is not None:
                 held, _found[name] = code, code.addresses
             if held is not None:  # also while the interpreter ends
@@ -49,11 +50,13 @@ def _mapped(name: str, left_open: tuple[int, int] | None) -> Any:
     if os.name != "posix" or os.uname().machine not in X86 or sys.maxsize < 1 << 32:
         return None
     try:
-        contents = (Path(__file__).parent / f"{name}.o").read_bytes()
+        contents = (Path(__file__).parent / f"{name}.x86_64").read_bytes()
     except OSError:
         return None
+    line, _, code = contents.partition(b"\n")
     before, after = [struct.pack("<Q", n) for n in left_open or (0, 0)]
-    return mapped(contents if left_open is None else contents.replace(before, after))
+    begins = [word.split("=") for word in line.decode().split()[1:]]
+    return executable(code.replace(before, after) if left_open else code, {one: int(at) for one, at in begins})
 
 
 def _compiled(name: str, names: tuple[str, ...], left_open: tuple[int, int] | None, compiling: bool) -> Any:
