@@ -160,7 +160,7 @@ def functions(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> list[str]:
     monkeypatch.setenv("ADJOINT_CACHE", str(tmp_path))
     found: list[str] = []
     original = code._compiled
-    monkeypatch.setattr(code, "_compiled", lambda sources, ending: found.extend(sources) or original(sources, ending))
+    monkeypatch.setattr(code, "_compiled", lambda sources, *how: found.extend(sources) or original(sources, *how))
     return found
 
 

@@ -3,6 +3,7 @@ that says where in the program's table its arrays are."""
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import weakref
 from collections import Counter, OrderedDict, defaultdict
@@ -36,9 +37,13 @@ from adjoint.compiler.tables import (
 from adjoint.compiler.targets.target import target, tuning
 from adjoint.plan.plan import Step
 from adjoint.runtime import code, libraries, llvm, onednn, onednn_library
+from adjoint.runtime.interrupts import Uninterrupted
 
 _new_tuple = tuple.__new__  # named tuples by their own constructor take twice as long
 MOST_KERNELS = 1 << 12  # that are remembered; a program keeps those that it calls
+DRAFTED = ("nest", "move", "window", "product")  # units whose code may be a draft,
+MOST_TIME, MOST_TEXT = 3e5, 1 << 16  # and of these the nanoseconds and characters: registers become a thread's stack
+PER_CHARACTER = 400.0  # nanoseconds that LLVM takes to make final code of a draft, and how long its program may run
 
 
 class Kernel(NamedTuple):
@@ -90,8 +95,8 @@ def forget() -> None:
         _tiles.clear()
 
 
-def find(keys: Iterable[Key]) -> dict[Key, Kernel]:
-    """The kernel of each key. Those that are new are compiled together."""
+def find(keys: Iterable[Key], draft: bool = False) -> dict[Key, Kernel]:
+    """The kernel of each key. Those that are new are compiled together, with `draft` what takes no time as one."""
     now = settings()
     with llvm.lock:
         found = {}
@@ -110,8 +115,10 @@ def find(keys: Iterable[Key]) -> dict[Key, Kernel]:
                 missing.append((key, family, numbers))
             else:
                 found[key] = _kernels[key, now] = kernel
-        for (key, _, _), kernel in zip(missing, _compiled(missing) if missing else (), strict=True):
+        for (key, _, _), kernel in zip(missing, _compiled(missing, draft) if missing else (), strict=True):
             found[key] = _kernels[key, now] = kernel
+        if not draft:
+            finish([kernel.code for kernel in found.values()])
         while len(_kernels) > MOST_KERNELS:
             _kernels.popitem(last=False)
         while len(_families) > MOST_KERNELS:
@@ -143,7 +150,7 @@ def find_requested(requests: Sequence[Request]) -> list[Kernel]:
             if kernel is None:
                 missing[k] = key if structure is None else with_numbers(key, numbers)
             found.append(kernel)
-        kernels = find(missing.values()) if missing else {}
+        kernels = find(missing.values(), True) if missing else {}
         return [kernels[missing[k]] if one is None else one for k, one in enumerate(found)]
 
 
@@ -153,13 +160,33 @@ def introduce(structure: Any, numbers: Values) -> None:
         _families.setdefault((structure, pattern_of(numbers), settings()), Family(numbers))
 
 
-def _compiled(asked: Sequence[tuple[Key, Family | None, Values]]) -> list[Kernel]:
+def finish(codes: Iterable[code.Code]) -> None:
+    """Compile what is a draft anew, and let all programs call that. It gives the same bits, so it may be done at any time."""
+    with llvm.lock, Uninterrupted():
+        drafts = [one for one in codes if one.draft is not None and one.final is None]
+        sources = [one.draft._replace(draft=False) for one in drafts if one.draft is not None]
+        for draft, final in zip(drafts, code.load(sources), strict=True):
+            draft.final = final
+        for linker in tuple(_linkers) if drafts else ():
+            linker.call_final()
+
+
+def _drafted(key: Key, unit: units.Written, source: code.Source) -> code.Source:
+    """The source of a unit of which a draft will do, if it will."""
+    short = unit.time < MOST_TIME and len(source.text) < MOST_TEXT
+    return source._replace(draft=True) if short and key[0] in DRAFTED else source
+
+
+def _compiled(asked: Sequence[tuple[Key, Family | None, Values]], draft: bool) -> list[Kernel]:
     """The kernels of units with these keys."""
     written = [_written(key) if family is None else family.write(key, numbers) for key, family, numbers in asked]
+    sources = [source for _, source, _ in written]
+    if draft:
+        sources = [_drafted(key, *one[:2]) for (key, _, _), one in zip(asked, written, strict=True)]
     wanted = [tile for unit, _, _ in written for tile in _tiles_of(unit.arguments.functions)]
     now = target()
     tiles = [tile for tile in dict.fromkeys(wanted) if (tile, now) not in _tiles]
-    loaded = code.load([*[matmul_tiles.source(tile) for tile in tiles], *[source for _, source, _ in written]])
+    loaded = code.load([*[matmul_tiles.source(tile) for tile in tiles], *sources])
     for tile, one in zip(tiles, loaded, strict=False):
         _tiles[tile, now] = one
     result = []
@@ -211,14 +238,14 @@ def _with_code(fusion: Fusion) -> list[tuple[int, Any]]:
     ]
 
 
-def linked(fusion: Fusion, timed: bool = False) -> Linker:
-    """The calls of a program for these units."""
+def linked(fusion: Fusion, timed: bool = False, draft: bool = False) -> Linker:
+    """The calls of a program for these units, or of a `draft` of it."""
     known: dict[Key, int] = {}  # a key takes as long to hash as a unit to link: each is hashed once,
     keyed: dict[int, tuple[int, list[Start]]] = {}
     for index, unit in _with_code(fusion):
         key, starts = key_of(fusion, unit)  # and let go at once, if there was one like it
         keyed[index] = known.setdefault(key, len(known)), starts
-    found = find(known)
+    found = find(known, draft)
     kernels = [found[key] for key in known]
     return Linker(fusion.units, {index: (kernels[k], starts) for index, (k, starts) in keyed.items()}, timed)
 
@@ -258,14 +285,37 @@ class Linker:
         used = [kernel for kernel, _ in kernels.values()]
         self.time = sum([kernel.time for kernel in used])  # nanoseconds, a guess
         self.uses = Counter([id(kernel.code) for kernel in used])
-        _linkers.add(self)
         self.keep += list({id(kernel): kernel for kernel in used}.values())
         self.keep += [_tiles[tile, target()] for tile in _tiles_of(self.table.positions)]
         self.nbytes = sum({id(k.code.library): k.code.library.nbytes for k in used}.values())
         self.calls = np.fromiter(chain.from_iterable(self.rows), np.int64).reshape(-1, programs.CALL)
         del self.rows, self.keys, self.untabled, self.plain
         self.calls[:, 1] = self.calls[:, 1] * 8 + self.arguments.ctypes.data
+        self.drafts = [
+            one for one in {id(kernel.code): kernel.code for kernel in used}.values() if one.draft is not None
+        ]
+        texts = [one.draft.text for one in self.drafts if one.draft is not None and one.final is None]
+        self.left = PER_CHARACTER * sum(map(len, texts))  # nanoseconds that it may run until these are compiled anew
+        _linkers.add(self)
+        self.call_final()
         self.share(given)
+
+    def call_final(self) -> None:
+        """Call what has become of drafts."""
+        final: dict[int, int] = {}
+        for one in self.drafts:
+            if one.final is not None:
+                final.update({at: one.final.addresses[name] for name, at in one.addresses.items()})
+        if final:
+            self.calls[:, 0] = [final.get(at, at) for at in self.calls[:, 0].tolist()]
+
+    def ran(self, times: int) -> None:
+        """Note that the program ran so often. Its drafts are compiled anew once they have lost about what that takes."""
+        if self.left > 0:
+            self.left -= times * self.time
+            if self.left <= 0:
+                with contextlib.suppress(MemoryError):  # then they will do for ever
+                    finish(self.drafts)
 
     def write_blocks(self, kernels: Sequence[Kernel]) -> None:
         """Write the blocks of the units of these kernels, of whose keys all get positions in the table."""
@@ -406,6 +456,7 @@ class Linker:
         made.calls[[row for _, row in self.spots], 2] = [kernel.chunks for kernel, _ in given]
         made.share([kernel for kernel, _ in given])
         _linkers.add(made)
+        made.call_final()  # that there was meanwhile
         return made
 
 

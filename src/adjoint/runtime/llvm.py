@@ -229,16 +229,17 @@ def _check_room(size: int) -> None:
             )
 
 
-def _machine() -> Any:
+def _machine(level: int = 1) -> Any:
     return _state["target"].create_target_machine(
-        cpu="", features=_known().features, opt=1, reloc="pic", codemodel="default", jit=True
+        cpu="", features=_known().features, opt=level, reloc="pic", codemodel="default", jit=True
     )
 
 
-def object_code(text: str) -> bytes:
-    """A module's object code. Raises RuntimeError where LLVM rejects the module."""
+def object_code(text: str, draft: bool = False) -> bytes:
+    """A module's object code. Raises RuntimeError where LLVM rejects the module. That of a `draft` is made in a quarter of the
+    time: registers are given out instruction by instruction."""
     with lock, Uninterrupted():
-        machine, module = _optimised(text)
+        machine, module = _optimised(text, 0 if draft else 1)
         return bytes(machine.emit_object(module))
 
 
@@ -249,16 +250,17 @@ def assembly(text: str) -> str:
         return str(machine.emit_assembly(module))
 
 
-def _optimised(text: str) -> tuple[Any, Any]:
-    """The machine that writes code, and a module for it whose variables on the stack are registers."""
+def _optimised(text: str, level: int = 1) -> tuple[Any, Any]:
+    """The machine that writes code of a level, and a module for it whose variables on the stack are registers."""
     llvm = binding()
     if llvm is None:
         raise MemoryError("llvmlite doesn't load here any more; set ADJOINT_BACKEND=numpy")
     _check_room(len(text))
-    # One machine writes all code: what it knows of the processor takes 0.7 MB, and half the time for a small module.
-    if "writer" not in _state:
-        _state["writer"] = _machine()
-    machine = _state["writer"]
+    # One machine writes all code of a level: what it knows of the processor takes 0.7 MB, and half the time for a small module.
+    writers = _state.setdefault("writers", {})
+    if level not in writers:
+        writers[level] = _machine(level)
+    machine = writers[level]
     module = llvm.parse_assembly(text)
     module.triple = llvm.get_process_triple()
     module.data_layout = str(machine.target_data)

@@ -42,10 +42,9 @@ def _random(name: str, draw: Any, now: Any) -> None:
         for n in args:
             if type(n) is not int:
                 return None
-        count = _few(args) if args and kind.kind == "f" else -1
-        if count < 0 or EXAMPLES.get() or tracing.active() is not None:
+        if not args or not _is_soon_drawn(args, kind):
             return None
-        value = now(default_generator.core, count, kind)
+        value = now(default_generator.core, _few(args), kind)
         return leaf(value if len(args) == 1 else value.reshape(args), array_type(args, kind))
 
     called.__doc__ = like.__doc__ = "Random numbers."
@@ -80,7 +79,8 @@ def _few(shape: tuple[int, ...]) -> int:
 
 def _is_soon_drawn(shape: Any, kind: DType) -> bool:
     """Whether numbers are few, and not drawn while a function is traced."""
-    return kind.kind == "f" and _few(tuple(shape)) >= 0 and not EXAMPLES.get() and tracing.active() is None
+    full = kind.kind == "f" and not kind.narrow
+    return full and _few(tuple(shape)) >= 0 and not EXAMPLES.get() and tracing.active() is None
 
 
 def _uniform_of(generator: Any, shape: Any, kind: DType) -> Any:
@@ -196,6 +196,9 @@ def normal(
     given = [x for x in (mean, std) if isinstance(x, Core)]
     kind = given_dtype(dtype) or (given[0].dtype if given else default_dtype())
     shape = sizes((size,)) if size is not None else np.broadcast_shapes(*[tuple(x.shape) for x in given])
+    deviations = known(std.node) if isinstance(std, Core) else np.asarray(std)
+    if deviations is not None and deviations.dtype.kind != "c" and (deviations < 0).any():
+        raise RuntimeError(f"normal: a deviation is negative{at_user()}")
     return finished(source(generator).normal(tuple(shape), dtype=kind) * std + mean, **checked(options, "normal"))
 
 

@@ -328,6 +328,10 @@ class Parameter(Tensor):
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Parameter:
         """A leaf with the values of `data`."""
         source = torch_tensor([] if data is None else data)
+        if requires_grad and not source.dtype.inexact:
+            raise RuntimeError(
+                f"Parameter: only floating and complex tensors have derivatives, not {source.dtype.name}{at_user()}"
+            )
         made: Any = reclassed(Core.__deepcopy__(_plain(_cut(source)), {}), Parameter)
         if requires_grad != made.node.tracked:
             Core.requires_grad_(made, requires_grad)

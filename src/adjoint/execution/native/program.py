@@ -13,7 +13,7 @@ import numpy as np
 from adjoint.compiler import programs
 from adjoint.compiler.fuse.donation import handed_on, is_lendable, overwritable
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Factors, Host, Nest, Scan, Transform, Window
+from adjoint.compiler.fuse.kinds import Host, Line, Matrices, Nest, Scan, Window
 from adjoint.compiler.linking import Linker, function_address, linked
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import BYTES
@@ -35,6 +35,7 @@ from adjoint.runtime.memory import (
     Pages,
     address,
     give_back,
+    join_pages,
     new_array,
     place,
     take,
@@ -66,7 +67,7 @@ def missing() -> str | None:
 def machine_for(plan: Plan, for_good: bool) -> NumberMachine | Tape | None:
     """The machine that interprets a plan's many steps on tiny arrays; None where they are to be compiled. One that is compiled
     `for_good` may take its time: the machines are for what is too long even then, or repeats itself."""
-    count = len(plan.steps)
+    count = plan.count
     if plan.repeats is not None:
         return compile_numbers(plan)
     if count < TAPE_FROM or (for_good and count <= FOR_GOOD) or not is_tiny(plan):
@@ -91,10 +92,10 @@ def chosen(plan: Plan, for_good: bool, seen: Seen | None = None) -> Native | Num
     return fusion if isinstance(fusion, str) else Native(fusion)
 
 
-def compile_nests(plan: Plan) -> Native | None:
-    """The plan as loop nests and products; None where none of it can be compiled."""
+def compile_nests(plan: Plan, draft: bool = False) -> Native | None:
+    """The plan as loop nests and products, or a `draft` of that; None where none of it can be compiled."""
     fusion = lowered(plan)
-    return None if isinstance(fusion, str) else Native(fusion)
+    return None if isinstance(fusion, str) else Native(fusion, linker=linked(fusion, draft=draft))
 
 
 def fits(sizes: Mapping[Any, int], room: Mapping[Any, int]) -> bool:
@@ -153,7 +154,7 @@ class Outline:
         self.as_they_come = [self.whole_root(slot) for slot in fusion.results]
         self.shares = {root: leaves for root, leaves in shares.items() if root not in self.reshaped}
         work = [size_of(u.domain) >= LONG for u in fusion.units if isinstance(u, Nest)] or [True]
-        work += [u.operations >= LONG for u in fusion.units if isinstance(u, Factors | Scan | Transform)]
+        work += [u.operations >= LONG for u in fusion.units if isinstance(u, Line | Matrices | Scan)]
         self.long = any(work) or fusion.plan.has_products or any(isinstance(u, Window) for u in fusion.units)
         del self.fusion
 
@@ -466,6 +467,8 @@ class Native:
             makers = [maker for maker in makers if maker[0] not in lent]
         for root, shape, dtype, nbytes, _ in makers:
             env[root] = empty(shape, dtype) if nbytes < LEASED_FROM else new_array(shape, dtype, nbytes)
+        if self.runs[0] == 1:  # later ones get memory that was touched before
+            join_pages([env[root] for root, _, _, nbytes, _ in makers if nbytes < LEASED_FROM])
         frame.objects[len(self.plan.leaf_types) :] = array("Q", [named(env[root]) for root in self.fresh])
 
     def fail(self, frame: Frame) -> None:

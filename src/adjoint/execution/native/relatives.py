@@ -20,7 +20,7 @@ from adjoint import _forks
 from adjoint.compiler.extents import Sheet, Unfollowed, Values, holds_sizes, plain
 from adjoint.compiler.families import Followed, Kindred, Symbols, follows, structure_of
 from adjoint.compiler.fuse.kinds import Host, View
-from adjoint.compiler.linking import Kernel, Linker, Request, find_requested, introduce, keys_of, settings
+from adjoint.compiler.linking import Kernel, Linker, Request, find_requested, finish, introduce, keys_of, settings
 from adjoint.compiler.pipeline import lowered
 from adjoint.compiler.tables import Start
 from adjoint.dtypes import DType
@@ -223,6 +223,8 @@ class Pattern:
                 starts[k] = [Start(start.root, n) for start, n in zip(starts[k], own, strict=True)]
         like = self.last()
         found = self.found(numbers, like)
+        if like is not None:  # more of them keep coming
+            finish([kernel.code for kernel in found])
         linked = {index: (found[k], own) for index, k, own in zip(self.units, self.kernels, starts, strict=True)}
         again = None
         if like is not None and all([a.places is b.places for a, b in zip(found, like.followed[1], strict=True)]):
@@ -299,17 +301,17 @@ def compile_plan(plan: Plan, for_good: bool = False) -> Native | NumberMachine |
     machine = machine_for(plan, for_good)
     if machine is not None or plan.repeats is not None:
         return machine
-    if len(plan.steps) >= WORTH and "ADJOINT_SHOW" not in os.environ:
+    if plan.count >= WORTH and "ADJOINT_SHOW" not in os.environ:
         with _lock:
             found = _followed(plan)
         if found is not None:
             return found
-    return compile_layers(plan) or compile_nests(plan)
+    return compile_layers(plan) or compile_nests(plan, not for_good)
 
 
 def _followed(plan: Plan) -> Native | None:
     """The program of a plan that follows from those of its structure that were met, if it does."""
-    count = len(plan.steps)
+    count = plan.count
     kind = (count, len(plan.types), len(plan.leaf_types), len(plan.outputs), settings())
     first = _first.get(kind)
     if first is None:
