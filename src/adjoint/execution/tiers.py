@@ -20,7 +20,7 @@ from adjoint.execution.budget import budget
 from adjoint.execution.numpy_programs import TINY, choose, is_tiny
 from adjoint.graph import Node
 from adjoint.graph.collector import without_collector
-from adjoint.plan.plan import Plan, Program
+from adjoint.plan.plan import PRODUCTS, Plan, Program
 from adjoint.runtime.interrupts import Uninterrupted
 
 BACKENDS = ("numpy", "auto", "native")
@@ -116,7 +116,7 @@ def _by_numpy(made: Sequence[tuple[Any, Any, Sequence[Any]]]) -> float:
     operations, elements, products = len(made), 0, 0.0
     for op, t, given in made:
         elements += t.size
-        if (op.bilinear or op.images) and not op.elementwise and not any([type(x) is tuple for x in given]):
+        if op in PRODUCTS:
             products += math.prod([math.sqrt(x.size) for x in (t, *given)])
     return sum([n * each for n, each in zip((operations, elements, products), NUMPYS, strict=True)])
 
