@@ -102,15 +102,19 @@ test-distributed: $(DISTRIBUTED_VENV)/.installed-distributed
 bench: $(ORACLE_VENV)/.installed-bench
 	$(ORACLE_VENV)/bin/python -m benchmarks $(ARGUMENTS)
 
-# Code in C as LLVM text, after a change of it. CLANG="python -m ziglang cc" is one that pip installs.
+# Code in C as LLVM text, and what comes with the package as machine code, after a change of it. CLANG="python -m ziglang cc" is one that pip installs.
 CLANG ?= clang
-native:
+native: $(VENV)/.installed-dev
 	mkdir -p build
 	for name in calling factors pool programs recording rows stepping; do \
 		$(CLANG) -target x86_64-linux-musl -std=c11 -O1 -g0 -Wall -ffreestanding -fno-unroll-loops -fno-vectorize -fno-slp-vectorize \
 			-fno-stack-protector -S -emit-llvm -o build/$$name.ll src/adjoint/runtime/$$name.c && \
 		$(PYTHON) tools/native_text.py src/adjoint/runtime/$$name.c < build/$$name.ll > build/$$name.kept.ll && \
 		mv build/$$name.kept.ll src/adjoint/runtime/$$name.ll || exit 1; \
+	done
+	for name in calling programs recording; do \
+		$(VENV)/bin/python tools/native_code.py src/adjoint/runtime/$$name.ll > build/$$name.o && \
+		mv build/$$name.o src/adjoint/runtime/$$name.o || exit 1; \
 	done
 
 wheel: $(VENV)/bin/python

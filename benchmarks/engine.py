@@ -357,7 +357,7 @@ WORKS = [
     Work("record x*2.5", 1.2, {"adjoint": recording(multiply_number)}, "own", "µs"),
     Work("reverse graph per operation", 2.0, {"adjoint": reverse}, "own", "µs"),
     Work("jvp per operation", 5.0, {"adjoint": forward}, "own", "µs"),
-    Work("bytes per node", 200.0, {"adjoint": bytes_per_node}, "own", "B"),
+    Work("bytes per node", 200.0, {"adjoint": bytes_per_node}, "own", "B", returned=True),
     Work(
         "200 operations on 8 elements, from the second step",
         0.35,

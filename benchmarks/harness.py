@@ -37,7 +37,7 @@ MODULES["onnxruntime"] = "onnxruntime"
 MODULES["python"] = "builtins"  # the language alone: how fast the machine is at the moment
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "ADJOINT_NUM_THREADS")
-UNITS = {"µs": 1e6, "ms": 1e3, "B": 1.0}
+UNITS = {"µs": 1e6, "ms": 1e3}
 ROUND_SECONDS = 0.05  # a round repeats a short step until it has lasted about this long
 ANSWER_SECONDS = 300.0  # a worker silent for longer is ended
 FEWEST_ROUNDS = 5
@@ -63,7 +63,7 @@ class Work:
     """One line of the table: a bar, and a builder for each engine (ours and its peers).
 
     `judge` says what the bar bounds: the ratio to the best peer, our own figure, or what we take beyond the peer.
-    With the unit "B", a sample is the number that the step returns and not its time.
+    With `returned`, a sample is the number, in this unit, that the step returns, and not its time.
     """
 
     name: str
@@ -72,6 +72,7 @@ class Work:
     judge: Literal["ratio", "own", "extra"] = "ratio"
     unit: Literal["µs", "ms", "B"] = "ms"
     tolerance: float = 1e-9
+    returned: bool = False
 
 
 @dataclass
@@ -149,7 +150,7 @@ def serve(module: str, work_name: str, engine: str, threads: int, exact: bool = 
     values = [] if case.check is None else [float(value) for value in case.check()]
     if exact:
         peer.set_deterministic(False)
-    samples = _samples(case, quantity=work.unit == "B")
+    samples = _samples(case, quantity=work.returned)
     answers.write(json.dumps({"version": _version(name), "values": values}) + "\n")
     for _ in sys.stdin:
         answers.write(json.dumps({"sample": next(samples)}) + "\n")
@@ -258,7 +259,7 @@ def measure(work: Work, module: str, *, rounds: int, seconds: float, threads: in
         except RuntimeError as error:
             result.notes.append(str(error))
             return result
-    scale = UNITS[work.unit]
+    scale = 1.0 if work.returned else UNITS[work.unit]
     medians = {engine: statistics.median(taken) * scale for engine, taken in samples.items()}
     result.ours = medians.pop(OURS, None)
     result.peers = medians
@@ -285,9 +286,9 @@ def _number(value: float | None, unit: str = "") -> str:
     return f"{value:.0f} {unit}".rstrip() if abs(value) >= 1000 else f"{value:.3g} {unit}".rstrip()
 
 
-def table(results: Sequence[Result]) -> str:
-    """The results as aligned text."""
-    rows = [("work", "ours", "best peer", "figure", "p10–p90", "bar", "")]
+def _rows(results: Sequence[Result]) -> list[tuple[str, ...]]:
+    """The cells of the table, its head first."""
+    rows: list[tuple[str, ...]] = [("work", "ours", "best peer", "figure", "p10–p90", "bar", "")]
     for result in results:
         unit = {"ratio": "×", "own": result.unit, "extra": f"{result.unit} more"}[result.judge]
         peer = f"{_number(result.peers[result.peer], result.unit)} {result.peer}" if result.peer else ""
@@ -295,9 +296,24 @@ def table(results: Sequence[Result]) -> str:
         verdict = " · ".join([result.verdict, *result.notes])
         figure, bar = (_number(value, unit) for value in (result.figure, result.bar))
         rows.append((result.work, _number(result.ours, result.unit), peer, figure, noise, bar, verdict))
+    return rows
+
+
+def table(results: Sequence[Result]) -> str:
+    """The results as aligned text."""
+    rows = _rows(results)
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join([lines[0], "─" * (sum(widths[:-1]) + 2 * len(widths) + 2), *lines[1:]])
+
+
+def markdown(results: Sequence[Result]) -> str:
+    """The results as the table of the README: a missed bar's figure is bold."""
+    head, *rows = _rows(results)
+    lines = [head[:-1], ("---",) * (len(head) - 1)]
+    for work, ours, peer, figure, noise, bar, verdict in rows:
+        lines.append((work, ours, peer, figure if verdict == "ok" else f"**{figure or verdict}**", noise, bar))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def main(modules: Sequence[ModuleType], arguments: Sequence[str] | None = None) -> int:
@@ -307,7 +323,9 @@ def main(modules: Sequence[ModuleType], arguments: Sequence[str] | None = None) 
     parser.add_argument("--rounds", type=int, default=15, help="rounds for each work (15)")
     parser.add_argument("--seconds", type=float, default=40.0, help="begin no round of a work after this long (40)")
     parser.add_argument("--threads", type=int, default=1, help="threads that every engine may use (1)")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON instead of the table")
+    form.add_argument("--markdown", action="store_true", help="print the table as benchmarks/README.md has it")
     options = parser.parse_args(arguments)
     works = [(work, module.__name__) for module in modules for work in module.WORKS]
     chosen = [
@@ -332,7 +350,7 @@ def main(modules: Sequence[ModuleType], arguments: Sequence[str] | None = None) 
     if options.json:
         print(json.dumps({"machine": machine, "results": [asdict(result) for result in results]}, indent=1))
     else:
-        print(table(results))
+        print(markdown(results) if options.markdown else table(results))
         engines = ", ".join(f"{name} {version}" for name, version in sorted(machine["engines"].items()))
         print(
             f"\nPython {machine['python']}, {engines}; {options.threads} thread(s) on {machine['cores']} cores, "

@@ -224,13 +224,13 @@ WORKS = [
         tolerance=1e-7,
     ),
     Work(
-        "first call of 1,000 steps of Runge-Kutta by scan, ms",
+        "first call of 1,000 steps of Runge-Kutta by scan",
         0.6,
         {
             "adjoint": first_call("adjoint", "adjoint", False, "loops"),
             "jax": first_call("jax", "jax", False, "loops"),
         },
-        unit="B",
+        returned=True,
     ),
     Work(
         "1,000 steps of Runge-Kutta in a Python loop, gradient",

@@ -232,11 +232,12 @@ WORKS = [
     ),
     *[
         Work(
-            f"NUTS on {name}, for each effective sample, µs",
+            f"NUTS on {name}, for each effective sample",
             0.5,
             {"adjoint": sampler_ours(which), "blackjax": sampler_blackjax(which)},
-            unit="B",
+            unit="µs",
             tolerance=0.15,
+            returned=True,
         )
         for which, name in (("schools", "eight schools"), ("logistic", "a 1,000×20 logistic regression"))
     ],

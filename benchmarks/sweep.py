@@ -1,7 +1,9 @@
 """`python -m benchmarks.sweep`: whether a training step costs what its neighbours predict, by depth, length, batch and width.
 
-A transformer is made larger and larger along one axis. What a step takes at one size is compared with what the sizes below and
-above it give by a power law between them. More than 1.5 times that is a cliff: the sweep prints it and fails.
+A transformer is made larger and larger along one axis. What a step takes at one size is compared with what its neighbours say of
+it: the sizes below and above by a power law between them; the size below alone, for work grows by a known power of the size; and
+the size above alone, for more isn't less work. More than 1.5 times the least of these is a cliff: the sweep prints it and fails.
+So a single slow size is found, and so is one from which on all are slow, the largest among them.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ AXES: dict[str, Sequence[int]] = {
     "width": (8, 12, 16, 20, 32, 48, 64, 100, 128, 160, 256, 384, 512),
 }
 
+GROWTH = {"depth": 1, "length": 2, "batch": 1, "width": 2}  # by which power of the size work grows, at most
+
 
 def milliseconds(axis: str, size: int) -> float:
     """What a step takes, of the processor's time."""
@@ -45,13 +49,19 @@ def milliseconds(axis: str, size: int) -> float:
     return 1000 * statistics.median(found)
 
 
-def predicted(sizes: Sequence[int], found: Sequence[float], k: int) -> float:
-    """What the sizes on both sides of the k-th give for it, by a power law; infinity at either end."""
-    if k in (0, len(sizes) - 1):
-        return math.inf
-    low, here, high = (math.log(n) for n in sizes[k - 1 : k + 2])
-    share = (here - low) / (high - low)
-    return float(found[k - 1] ** (1 - share) * found[k + 1] ** share)
+def predicted(sizes: Sequence[int], found: Sequence[float], k: int, growth: int) -> float:
+    """What its neighbours give at most for the k-th size: between both by a power law, from the one below by the power by which
+    work grows, and what the one above takes."""
+    given = []
+    if k > 0:
+        given.append(found[k - 1] * (sizes[k] / sizes[k - 1]) ** growth)
+    if k + 1 < len(sizes):
+        given.append(found[k + 1])
+    if len(given) == 2:
+        low, here, high = (math.log(n) for n in sizes[k - 1 : k + 2])
+        share = (here - low) / (high - low)
+        given.append(found[k - 1] ** (1 - share) * found[k + 1] ** share)
+    return min(given)
 
 
 def main(axes: Sequence[str]) -> int:
@@ -63,13 +73,11 @@ def main(axes: Sequence[str]) -> int:
         print(f"{axis:>8}  {'ms':>8}  of what its neighbours predict")
         for k, n in enumerate(sizes):
             for _ in range(AGAIN):
-                if found[k] > CLIFF * predicted(sizes, found, k):
+                if found[k] > CLIFF * predicted(sizes, found, k, GROWTH[axis]):
                     found[k] = min(found[k], milliseconds(axis, n))
-            ratio = found[k] / predicted(sizes, found, k)
+            ratio = found[k] / predicted(sizes, found, k, GROWTH[axis])
             cliffs += ratio > CLIFF
-            print(
-                f"{n:8}  {found[k]:8.2f}  {'' if ratio == 0 else f'{ratio:.2f}'}{'  a cliff' if ratio > CLIFF else ''}"
-            )
+            print(f"{n:8}  {found[k]:8.2f}  {ratio:.2f}{'  a cliff' if ratio > CLIFF else ''}")
     return cliffs
 
 

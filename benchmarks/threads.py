@@ -24,7 +24,7 @@ LEAST = 1e-3  # seconds, from which a work is judged
 
 def timed(work: Work) -> bool:
     """Whether a work's samples are times of a process that goes on: one that starts others can't be held to threads."""
-    return OURS in work.engines and work.unit != "B" and not work.name.startswith(("process", "the same, twice"))
+    return OURS in work.engines and not work.returned and not work.name.startswith(("process", "the same, twice"))
 
 
 def ratio(work: Work, module: str, threads: int, rounds: int) -> tuple[float, tuple[float, float, float]] | None:

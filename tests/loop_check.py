@@ -14,7 +14,7 @@ PARAMETERS = {"i64": NUMBER, "i32": NUMBER, "i1": CONDITION, "ptr": POINTER, "pt
 
 
 def vector(dtype: str, lanes: int) -> Kind:
-    return (0 if dtype == "bool" else ITEMSIZE[dtype], lanes)
+    return (0 if dtype == "bool" else ITEMSIZE[dtype], lanes) if lanes else PARAMETERS[dtype]
 
 
 def check(functions: Iterable[L.Function]) -> None:
@@ -150,10 +150,10 @@ Rule = tuple[list[tuple[str, Kind]], Kind | None]  # what a statement needs, and
 
 
 def _op(s: L.Op) -> Rule:
-    own = vector(s.dtype, s.lanes)
+    own, condition = vector(s.dtype, s.lanes), (0, s.lanes) if s.lanes else CONDITION
     if s.op == "select":
-        return [(s.inputs[0], (0, s.lanes)), *[(x, own) for x in s.inputs[1:]]], own
-    return [(x, own) for x in s.inputs], (0, s.lanes) if s.op[:5] in ("fcmp ", "icmp ") else own
+        return [(s.inputs[0], condition), *[(x, own) for x in s.inputs[1:]]], own
+    return [(x, own) for x in s.inputs], condition if s.op[:5] in ("fcmp ", "icmp ") else own
 
 
 def _memory(s: L.Load | L.Store) -> list[tuple[str, Kind]]:
@@ -170,12 +170,8 @@ def _position(s: L.Argument | L.Array) -> list[tuple[str, Kind]]:
 
 
 RULES: Mapping[type, Any] = {
-    L.Index: lambda s: ([(s.a, NUMBER)] + ([(s.b, NUMBER)] if s.op not in ("trunc", "sext") else []), NUMBER),
-    L.Test: lambda s: ([(s.a, NUMBER), (s.b, NUMBER)], CONDITION),
-    L.Both: lambda s: ([(s.a, CONDITION), (s.b, CONDITION)], CONDITION),
     L.Aligned: lambda s: ([(s.pointer, POINTER)], CONDITION),
     L.Apart: lambda s: ([(s.a, POINTER), (s.b, POINTER)], CONDITION),
-    L.Choose: lambda s: ([(s.condition, CONDITION), (s.a, NUMBER), (s.b, NUMBER)], NUMBER),
     L.Argument: lambda s: (_position(s), NUMBER),
     L.Array: lambda s: (_position(s), POINTER),
     L.Entry: lambda s: ([(s.table, POINTER), (s.position, NUMBER)], POINTER),

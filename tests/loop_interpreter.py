@@ -122,16 +122,20 @@ def _fma(a: Array, b: Array, c: Array) -> Array:
     return np.where(change, np.nextafter(total, np.where(lost > 0, np.inf, -np.inf)), total).astype(np.float32)
 
 
-def _index(run: Run, env: dict[str, Any], s: L.Index) -> None:
+def _of_numbers(run: Run, env: dict[str, Any], s: L.Op) -> None:
+    """An operation on numbers or conditions."""
     op = s.op.split()[0]
-    a = run.number(env, s.a)
-    if op in ("trunc", "sext"):
-        env[s.to] = a
+    if op == "select":
+        env[s.to] = run.number(env, s.inputs[1 if env[s.inputs[0]] else 2])
         return
-    b = run.number(env, s.b)
+    a, b = [run.number(env, x) for x in s.inputs]
+    if op == "icmp":
+        env[s.to] = _compared(s.op[5:], a, b)
+        return
     u, v = a % (2 * WIDE), b % (2 * WIDE)
     found = {
-        "add": a + b, "sub": a - b, "mul": a * b, "and": a & b, "umin": min(u, v), "udiv": u // (v or 1), "urem": u % (v or 1),
+        "add": a + b, "sub": a - b, "mul": a * b, "and": a & b, "llvm.umin": min(u, v), "udiv": u // (v or 1),
+        "urem": u % (v or 1),
     }[op]  # fmt: skip
     env[s.to] = _signed(found)
 
@@ -144,14 +148,6 @@ def _compared(relation: str, a: int, b: int) -> bool:
     return bool(COMPARE[relation](a, b))
 
 
-def _test(run: Run, env: dict[str, Any], s: L.Test) -> None:
-    env[s.to] = _compared(s.relation, run.number(env, s.a), run.number(env, s.b))
-
-
-def _both(run: Run, env: dict[str, Any], s: L.Both) -> None:
-    env[s.to] = env[s.a] and env[s.b]
-
-
 def _aligned(run: Run, env: dict[str, Any], s: L.Aligned) -> None:
     env[s.to] = True
 
@@ -159,10 +155,6 @@ def _aligned(run: Run, env: dict[str, Any], s: L.Aligned) -> None:
 def _apart(run: Run, env: dict[str, Any], s: L.Apart) -> None:
     a, b = env[s.a], env[s.b]
     env[s.to] = a.memory is not b.memory or a.offset != b.offset
-
-
-def _choose(run: Run, env: dict[str, Any], s: L.Choose) -> None:
-    env[s.to] = run.number(env, s.a if env[s.condition] else s.b)
 
 
 def _argument(run: Run, env: dict[str, Any], s: L.Argument) -> None:
@@ -210,6 +202,9 @@ def _note(run: Run, env: dict[str, Any], s: L.Note) -> None:
 
 def _op(run: Run, env: dict[str, Any], s: L.Op) -> None:
     op, lanes, dtype = s.op, s.lanes, s.dtype
+    if not lanes:
+        _of_numbers(run, env, s)
+        return
     if op == "select":
         condition = run.vector(env, s.inputs[0], "bool", lanes)
         a, b = [run.vector(env, x, dtype, lanes) for x in s.inputs[1:]]
@@ -247,6 +242,9 @@ def _related(kind: str, relation: str, a: Array, b: Array) -> Array:
 
 
 def _cast(run: Run, env: dict[str, Any], s: L.Cast) -> None:
+    if not s.lanes:
+        env[s.to] = run.number(env, s.a)
+        return
     a = run.vector(env, s.a, s.source, s.lanes)
     if s.op == "bitcast":
         env[s.to] = a.view(s.dtype)
@@ -378,7 +376,7 @@ def _call(run: Run, env: dict[str, Any], s: L.Call) -> None:
 
 
 RUN: Mapping[type, Callable[[Run, dict[str, Any], Any], None]] = {
-    L.Index: _index, L.Test: _test, L.Both: _both, L.Choose: _choose, L.Argument: _argument, L.Array: _array,
+    L.Argument: _argument, L.Array: _array,
     L.Entry: _entry, L.At: _at, L.Number: _read_number, L.Note: _note, L.Op: _op, L.Cast: _cast, L.Spread: _spread,
     L.First: _first, L.Shuffle: _shuffle, L.Below: _below, L.Multiples: _multiples, L.AnyLane: _any_lane,
     L.Library: _library, L.Load: _load, L.Single: _single, L.Store: _store, L.StoreFirst: _store_first,

@@ -13,6 +13,7 @@ from adjoint.derive import expand
 from adjoint.graph import array_type, topological
 from adjoint.optim import alike
 from adjoint.plan.canonical import canonicalize
+from adjoint.plan.plan import build
 from adjoint.primitives.calls import CALL, CalledStep, call, callee_of
 from adjoint.primitives.core import full, placeholder
 from adjoint.tensors.named import wrap
@@ -192,6 +193,41 @@ def test_an_update_is_one_node():
     written = topological(expand([w.node for w in parameters]), lambda x: x.value is None)
     assert len([x for x in written if x.op is SQRT]) == 3
     assert {x.origin.file.split("/")[-1] for x in written if x.op is SQRT} == {"adam.py"}
+
+
+def plan_of(roots):
+    c = canonicalize(roots)
+    return build(c, list(range(c.roots)), False)
+
+
+def test_a_plan_has_a_call_as_one_step_until_its_steps_are_asked_for():
+    a, b = [ad.tensor(np.tile(x, (40, 40))).node for x in (A, B)]
+    whole = full(2.0, array_type(a.shape, a.dtype))
+    roots = [*outputs(a, b), *outputs(a, whole), *outputs(whole, whole)]
+    plan = plan_of([*roots, (wrap(roots[0]) @ wrap(a).mT).node])
+    calls = [step for step in plan.joined if step.op is CALL]
+    count, elements = plan.count, plan.elements
+    assert len(calls) == 3
+    assert len(plan.joined) < count
+    steps = plan.steps
+    assert len(steps) == count == plan.count
+    assert sum([step.type.size for step in steps]) == elements
+    assert CALL not in [step.op for step in steps]
+    for k, (of_call, step) in enumerate([(x.output, y) for x in calls for y in steps if y.output in x.output]):
+        assert step.output == of_call[k % 6]
+    made = {step.output for step in steps} | set(range(len(plan.leaf_types) + len(plan.number_types)))
+    assert all([made.issuperset(set(step.inputs) - plan.constants.keys()) for step in steps])
+
+
+def test_the_steps_of_a_call_follow_each_other():
+    """Whatever is asked for first of what it gives: so a parameter and its moments are computed by one loop."""
+    a, b = [ad.tensor(np.tile(x, (40, 40))).node for x in (A, B)]
+    deep = [wrap(x) for x in outputs(a, b)]
+    later = ad.tanh(ad.exp(deep[0]) * 2) * deep[1]
+    steps = plan_of([deep[2].node, later.node, deep[1].node, deep[0].node]).steps
+    names = [step.op.name for step in steps]
+    start = names.index("add")
+    assert names[start : start + 6] == ["add", "sqrt", "multiply", "subtract", "multiply", "multiply"]
 
 
 @pytest.mark.parametrize("name", ["momentum", "adam", "adamw", "rmsprop", "rprop"])

@@ -11,6 +11,7 @@ from adjoint.compiler.tables import Start
 from adjoint.execution.native import layers, relatives
 from adjoint.execution.native.program import compile_nests
 from adjoint.plan import shortened
+from adjoint.plan.matching import Loop
 
 WIDTH, BATCH = 24, 16
 
@@ -398,3 +399,11 @@ def test_random_programs(trained, followed, monkeypatch):
             several += assert_equal_bits(run, followed, patch)
         followed.clear()
     assert several > (3 if trained else 10)
+
+
+def test_loops_begin_where_steps_do():
+    """What a call gives are several entries of one step, of which none may be left out alone."""
+    steps = np.array([0, -1, 1, *[k // 3 + 2 for k in range(30)]])
+    entries = shortened.Entries(steps, steps, steps, steps[:, None])
+    for first, start, times in ((3, 3, 10), (4, 6, 8), (5, 6, 8)):
+        assert shortened._whole_steps(entries, Loop(first, 3, (33 - first) // 3)) == Loop(start, 3, times)

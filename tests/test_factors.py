@@ -80,6 +80,21 @@ def test_values(name: str, dtype: str, backends: Backend) -> None:
             np.testing.assert_allclose(b, a, tolerance, tolerance * np.abs(a).max())
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["lower", "upper", "adjoint"])
+def test_one_right_side(name: str, dtype: str, backends: Backend) -> None:
+    f, tolerance = FUNCTIONS[name], TOLERANCES[dtype]
+    for n, lead in ((40, ()), (70, (3,))):
+        given = [ad.tensor(matrices(dtype, *lead, n, k)) for k in (n, 1)]
+        found = []
+        for backend in ("numpy", "native"):
+            backends(backend)
+            compiled = ad.jit(lambda a, b: f(a / n, b) + 1)  # noqa: B023 - compiled here
+            found.append(compiled(*given).numpy())
+        assert not hosts(compiled)
+        np.testing.assert_allclose(found[1], found[0], tolerance, tolerance * np.abs(found[0]).max())
+
+
 @pytest.mark.parametrize("name", ["cholesky", "solve", "lower", "inv", "slogdet", "qr", "lu_factor"])
 def test_gradients(name: str, backends: Backend) -> None:
     f = FUNCTIONS[name]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+import adjoint.torch as torch
 from adjoint import _optional, nn
 from derivative_checks import tensors
 from operation_rows import inexact_arrays
@@ -36,6 +37,7 @@ def exact(t: ad.Tensor) -> np.ndarray:
 
 
 def near(found: ad.Tensor, wanted: ad.Tensor, name: str, roundings: float) -> None:
+    assert found.numpy().dtype == found.dtype.dtype
     a, b = exact(wanted), exact(found)
     if name == "float16":
         a = np.where(np.abs(a) >= 65520, np.copysign(np.inf, a.real), a)
@@ -231,3 +233,10 @@ def test_unique_elements_with_nan_among_them(name: str) -> None:
     assert np.unique(x).dtype == name
     other = ad.tensor([np.inf, np.nan, 7.0, 2.0], dtype=name)
     np.testing.assert_array_equal(exact(np.intersect1d(x, other)), np.intersect1d(wide, exact(other)))
+
+
+@pytest.mark.parametrize("name", BOTH)
+@pytest.mark.parametrize("draw", ["rand", "randn"])
+def test_few_random_numbers_are_of_the_dtype_that_they_say(draw, name):
+    x = getattr(torch, draw)(3, 4, dtype=getattr(torch, name))
+    assert x.dtype == getattr(torch, name) and x.numpy().dtype == getattr(ad, name).dtype

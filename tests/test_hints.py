@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint import hints, hints_of_jax
+from adjoint import hints, hints_of_jax, hints_of_torch
 from adjoint.tensors.named import Count
 
 TABLES = {
@@ -207,10 +207,41 @@ def test_what_is_elsewhere_costs_protocols_nothing() -> None:
     assert "unsqueeze" not in dir(X) and "reshape" in dir(X) and "frobnicate" not in dir(X)
 
 
-@pytest.mark.parametrize("name", [*hints.IN_PLACE, *hints.NO_METHODS])
+@pytest.mark.parametrize("name", [*hints_of_torch.IN_PLACE, *hints_of_torch.METHODS])
 def test_every_name_with_a_rule_is_said(name: str) -> None:
     if not hasattr(X, name):
         assert "; " in message(lambda: getattr(X, name), AttributeError)
+
+
+@pytest.mark.parametrize("place", hints_of_torch.NAMES)
+def test_what_only_pytorchs_interface_has(place: str) -> None:
+    """It is there, and whoever asks elsewhere is told."""
+    names, there = hints_of_torch.NAMES[place]
+    theirs = importlib.import_module(there)
+    owner = X if place == "Tensor" else importlib.import_module(place)
+    for name in names:
+        if not hasattr(owner, name):
+            assert hasattr(theirs.Tensor if place == "Tensor" else theirs, name) or name in ad.__all__, name
+            assert "; " in message(lambda n=name: getattr(owner, n), AttributeError), name
+    assert "; adjoint.torch has it, PyTorch's interface" in message(lambda: X.masked_scatter, AttributeError)
+    assert "; here it is ad.linalg.det(x, ...)" in message(lambda: X.det, AttributeError)
+    assert "; here it is ad.special.gammainc(x, x)" in message(lambda: X.igamma, AttributeError)
+
+
+def test_every_name_of_numpy_leads_somewhere() -> None:
+    for name in np.__all__:
+        if not hasattr(ad, name):
+            assert "; " in message(lambda n=name: getattr(ad, n), AttributeError), name
+    for name in ("c_", "intersect1d", "int_", "s_"):
+        assert f"ad.numpy.{name}" in message(lambda n=name: getattr(ad, n), AttributeError) or name == "int_"
+    assert ad.numpy.c_[ad.ones(2), ad.ones(2)].shape == (2, 2) and ad.numpy.s_[1:] == np.s_[1:]
+
+
+def test_pytorchs_tensors_list_their_names_and_send_nobody_to_themselves() -> None:
+    tensor = importlib.import_module("adjoint.torch").ones(2)
+    assert {"unsqueeze", "view", "add_", "sum"} <= set(dir(tensor)) and "resize_as_sparse_" not in dir(tensor)
+    assert "adjoint.torch" not in message(lambda: tensor.set_, AttributeError)
+    assert "adjoint.torch" in message(lambda: X.set_, AttributeError)
 
 
 def test_a_name_that_is_listed_and_not_there_does_not_lead_to_itself(monkeypatch):

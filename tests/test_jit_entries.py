@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 import threading
 from collections import OrderedDict, UserDict
@@ -12,15 +13,20 @@ import pytest
 import adjoint as ad
 from adjoint.execution import is_ours
 from adjoint.execution.native import frames
+from adjoint.execution.tiers import tiers
 from adjoint.runtime import entries
-from adjoint.tracer import guards
+from adjoint.tracer import compiled, guards, write_results
 from adjoint.tracer.write_step import UNUSUAL
 
 X = np.arange(6, dtype="f").reshape(2, 3)
 
 
-@pytest.fixture(params=["entries", "ctypes"])
+@pytest.fixture(params=["entries", "ctypes", "lists"])
 def way(request, monkeypatch):
+    """How a call gets there, or that its names are gone through in lists."""
+    if request.param == "lists":
+        monkeypatch.setattr(write_results, "MANY", 0)
+        monkeypatch.setattr(compiled, "CALLS_OF_MANY", 1)
     if request.param == "ctypes":
         monkeypatch.setattr(entries, "made", lambda *given: None)
     elif frames.LAYOUT is None:
@@ -29,8 +35,8 @@ def way(request, monkeypatch):
 
 
 def station_of(f):
-    (compiled,) = [c for found in f.compiled.values() for c in found]
-    return compiled.step[1]
+    (trace,) = [trace for found in f.compiled.values() for trace in found]
+    return trace.step[1]
 
 
 def test_which_way_a_call_goes(way):
@@ -140,6 +146,39 @@ def test_calls_count_references_right(way):
         f(X)
     after = [sys.getrefcount(x) for x in (X, None, True, False)]
     assert max(abs(a - b) for a, b in zip(after, before, strict=True)) < 1000
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.9])
+def test_a_step_with_many_names_is_written_in_lists(momentum):
+    layers = [ad.nn.Linear(3, 3) for _ in range(30)]
+    model = ad.nn.Sequential(*layers)
+    other = copy.deepcopy(model)
+
+    def stepping(model):
+        optimizer = ad.optim.SGD(model.parameters(), lr=0.1, momentum=momentum)
+
+        def step(x):
+            loss = (model(x) ** 2).sum()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        return step
+
+    step, kept = ad.jit(stepping(model)), None
+    plain = stepping(other)
+    for k in range(8):
+        written = step._way is not None
+        assert written is (k >= compiled.CALLS_OF_MANY and tiers.backend != "numpy")
+        if k == 6:  # of one name, somebody has the value
+            kept = layers[3].weight.detach(), layers[3].weight.numpy().copy()
+        np.testing.assert_allclose(step(X).item(), plain(X).item(), rtol=1e-5)
+    np.testing.assert_array_equal(kept[0].numpy(), kept[1])
+    assert len(step.traces) == 1
+    for x, y in zip(model.parameters(), other.parameters(), strict=True):
+        np.testing.assert_allclose(x.numpy(), y.numpy(), rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(x.grad.numpy(), y.grad.numpy(), rtol=1e-4, atol=1e-6)
 
 
 class Held(ad.nn.Module):

@@ -15,6 +15,7 @@ import pytest
 import adjoint as ad
 from adjoint import optim, tracing
 from adjoint.execution.tiers import tiers
+from adjoint.tracer import compiled, write_results
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers that send signals")
 
@@ -127,7 +128,11 @@ def test_an_interrupt_inside_the_native_call_comes_after_the_step(error, size):
     assert len(set(counting.counts())) == 1
 
 
-def test_interrupts_anywhere():
+@pytest.mark.parametrize("lists", [False, True])
+def test_interrupts_anywhere(lists, monkeypatch):
+    if lists:
+        monkeypatch.setattr(write_results, "MANY", 0)
+        monkeypatch.setattr(compiled, "CALLS_OF_MANY", 1)
     rng = random.Random(0)
     counting = Counting(50, 1)
     counting.step()

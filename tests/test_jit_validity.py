@@ -188,6 +188,27 @@ def test_replaced_layers_are_not_kept_alive_by_old_traces():
     assert sum(map(len, predict.call.compiled.values())) <= 8
 
 
+def test_methods_of_our_classes_that_are_replaced(monkeypatch):
+    layer = nn.Linear(3, 2)
+    optimizer, weight = optim.SGD([ad.variable(np.ones(2, "f4"))], lr=0.5), layer.weight
+    parameter = optimizer.param_groups[0]["params"][0]
+
+    @ad.jit
+    def step(x):
+        optimizer.zero_grad()
+        parameter.sum().backward()
+        optimizer.step()
+        return layer(x)
+
+    plain = step(X)
+    monkeypatch.setattr(optim.SGD, "update", lambda self, parameter, gradient, state, group: parameter - 4 * gradient)
+    monkeypatch.setattr(nn.Linear, "forward", lambda self, x: x @ self.weight.T * 0)
+    assert not step(X).numpy().any() and parameter.tolist() == [-3.5, -3.5]
+    monkeypatch.undo()
+    np.testing.assert_array_equal(step(X).numpy(), plain.numpy())
+    assert parameter.tolist() == [-4.0, -4.0] and layer.weight is weight
+
+
 def test_optimizers():
     net = Net()
     optimizer, other = optim.Adam(net.parameters(), lr=0.01), optim.Adam(net.parameters(), lr=0.01)

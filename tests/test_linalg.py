@@ -379,3 +379,14 @@ def test_factors_are_a_pair():
     for solve in (ad.linalg.cho_solve, ad.linalg.lu_solve):
         with pytest.raises(TypeError, match=r"solve: the factors are a pair, .*; got Tensor .*test_linalg.py:\d+"):
             solve(stack, b)
+
+
+def test_what_is_not_finite_has_no_rank():
+    stack = ad.tensor(np.stack([np.eye(2), np.full((2, 2), np.nan)]))
+    for rank in (ad.linalg.matrix_rank, np.linalg.matrix_rank, ad.jit(ad.linalg.matrix_rank)):
+        with pytest.raises(np.linalg.LinAlgError, match="matrix 1 of the batch"):
+            rank(stack).numpy()
+        with pytest.raises(np.linalg.LinAlgError, match="NaN"):
+            rank(ad.tensor([[np.inf, 0.0], [0.0, 1.0]])).numpy()
+        assert rank(stack[0]).item() == 2
+    assert np.isnan(ad.linalg.lstsq(stack[1], stack[1]).x.numpy()).all()

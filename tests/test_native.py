@@ -18,7 +18,7 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
-from adjoint.compiler import linking
+from adjoint.compiler import linking, pipeline
 from adjoint.compiler.excerpts import key_of
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Host, Move, Nest, Product
@@ -36,6 +36,7 @@ from adjoint.runtime import llvm, memory, object_cache
 from adjoint.runtime.memory import Lifetime, new_array, place
 from adjoint.tensors.named import wrap
 from loop_oracle import Oracle
+from plan_check import check
 
 WIDTHS = [bits for bits in (128, 256, 512) if bits <= llvm.vector_bits()]
 Planned = tuple[Plan, list[Any], list[Any]]
@@ -53,6 +54,7 @@ def agree(*outputs: ad.Tensor, tolerance: float = 1e-12) -> Fusion:
     plan, leaves, numbers = planned(*outputs)
     with np.errstate(all="ignore"):
         expected = Streaming(plan).run(leaves, numbers, True)
+    pipeline.lowered(plan, check)
     program = compile_nests(plan)
     assert program is not None
     for _ in range(2):

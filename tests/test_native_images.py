@@ -107,7 +107,7 @@ def test_parts_of_the_gradient_of_weights_have_enough_to_add_up() -> None:
         (gradient,) = ad.gradients(weighted(F.conv2d(x, w, stride=2, padding=1)), [w])
         (unit,) = [u for u in fused(gradient).units if isinstance(u, Window) and "weight" in u.step.op.name]
         same_bits(gradient, tolerance=2e-5)
-        return window_writer(unit, "window", Arguments(), llvm.vector_bits()).parts  # type: ignore[union-attr]
+        return window_writer(unit, "window", Arguments()).parts  # type: ignore[union-attr]
 
     with tuned(image_tile=1):
         assert parts() == 2

@@ -306,6 +306,23 @@ def test_a_matrix_is_packed_once_for_all_products(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_of_few_rows_by_a_wide_matrix_the_rows_are_packed(dtype: str) -> None:
+    if not matmul_tiles.available():
+        pytest.skip("no multiplication and addition in one instruction")
+    x, v, w = [normal(*s, dtype=dtype, seed=k) for k, s in enumerate([(64, 784), (144, 784), (144, 784)])]
+    a = ad.tensor(x)
+    outputs = [a @ ad.tensor(v).T, a @ ad.tensor(w).T]
+    assert ad.execution.explain(*outputs, stage="units").count("2 chunks") == 2
+    plan, leaves, numbers = planned(*outputs)
+    program = compile_plan(plan)
+    assert [view.shape for view in program.table.packed] == [(784, 64)]
+    found = program.run(leaves, numbers, False)
+    for y, right in zip(found, (v, w), strict=True):
+        close(y, x.astype("float64") @ right.T.astype("float64"), dtype)
+        np.testing.assert_array_equal(y, computed(ad.tensor(right) @ a.T)[1][0].T)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_without_libraries_our_kernels_compute_everything(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(libraries, "missing", lambda: "switched off")
     monkeypatch.setitem(onednn.state, "missing", "switched off")

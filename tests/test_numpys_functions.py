@@ -656,3 +656,14 @@ def test_remainders_at_the_ends_of_a_dtype(function: Any, dtype: str) -> None:
         if dtype[0] == "f":
             numbers = ~np.isnan(expected)
             np.testing.assert_array_equal(np.signbit(found[numbers]), np.signbit(expected[numbers]))
+
+
+@pytest.mark.parametrize("dtype", ("complex64", "complex128"))
+@pytest.mark.parametrize("decimals", (-1, 0, 1, 2))
+def test_rounding_complex_numbers_goes_by_parts(dtype, decimals):
+    parts = [np.nan, 1.65, np.inf, -np.inf, -2.25, 0.0, 12345.678]
+    z = np.array([complex(a, b) for a in parts for b in parts], dtype)
+    expected = np.round(z, decimals)
+    for found in (np.round(ad.tensor(z), decimals), ad.jit(lambda x: np.round(x, decimals))(ad.tensor(z))):
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found.numpy().view(expected.real.dtype), expected.view(expected.real.dtype))

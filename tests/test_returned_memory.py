@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import mmap
 import threading
 
 import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.execution.native import program
 from adjoint.runtime import memory
-from adjoint.runtime.memory import FREE, LEASED_FROM, Lease, Pages, Returned, Room, give_back, take
+from adjoint.runtime.memory import (
+    FREE,
+    LARGE_PAGES,
+    LEASED_FROM,
+    Lease,
+    Pages,
+    Returned,
+    Room,
+    address,
+    give_back,
+    join_pages,
+    take,
+)
 
 SIZE = 1 << 18
 
@@ -132,3 +146,27 @@ def test_a_result_keeps_its_numbers_while_others_come_and_go() -> None:
         ad.sin(x + k).numpy()
     np.testing.assert_array_equal(kept, expected)
     assert Lease((n,), np.dtype("f4"), 4 * n).memory.address != kept.ctypes.data
+
+
+def test_new_arrays_side_by_side_ask_for_large_pages():
+    """Those with something between them by themselves, where they are large enough."""
+    block = np.zeros(5 * LARGE_PAGES, np.uint8)
+    part = LARGE_PAGES // 4
+    arrays = [block[k * part : (k + 1) * part] for k in (*range(8), 9, 10, 11, 12, 13)]
+    asked: list[tuple[int, int]] = []
+    join_pages(arrays[::-1], lambda start, size: asked.append((start, size)))
+    starts = [address(block), address(block) + 9 * part]
+    assert [start for start, _ in asked] == [at // mmap.PAGESIZE * mmap.PAGESIZE for at in starts]
+    assert [start + size for start, size in asked] == [starts[0] + 8 * part, starts[1] + 5 * part]
+    join_pages(arrays[:3], lambda *given: pytest.fail("so few bytes aren't worth it"))
+    join_pages(arrays, None)
+
+
+def test_the_first_run_of_a_program_asks_for_large_pages_for_its_small_results(monkeypatch):
+    asked = []
+    monkeypatch.setattr(program, "join_pages", lambda arrays: asked.append([x.shape for x in arrays]))
+    double = ad.jit(lambda *given: [x * 2.5 for x in given])
+    given = [ad.tensor(np.ones((16, 32 + k), "f4")) for k in range(20)]
+    for _ in range(3):
+        results = double(*given)
+    assert asked == [[x.shape for x in results]]

@@ -10,6 +10,7 @@ import pytest
 from scipy import integrate, optimize, sparse
 
 import adjoint as ad
+from adjoint.scipy.evaluating import WithGradient, compiled
 from support import double, equal
 
 
@@ -165,6 +166,24 @@ def test_a_minimum_differentiates(method):
     equal(place(2.0), 4.0, 1e-4)
     equal(ad.grad(place)(2.0), 4.0, 1e-4)
     equal(ad.grad(ad.grad(place))(2.0), 2.0, 1e-3)
+
+
+@pytest.mark.parametrize("method", ["CG", "BFGS", "L-BFGS-B", "TNC", "SLSQP", "Newton-CG", "trust-constr"])
+def test_minimize_goes_the_way_of_scipys_own(method):
+    both = compiled(ad.value_and_grad(chain))
+    hess = {"hess": compiled(ad.hessian(chain))} if method in HESSIAN else {}
+    theirs = optimize.minimize(lambda v: (float(both(v)[0]), both(v)[1]), START, jac=True, method=method, **hess)
+    ours = ad.scipy.minimize(chain, START, method=method)
+    assert ours.x.numpy().tobytes() == theirs.x.tobytes() and ours.nfev == theirs.nfev
+
+
+def test_a_gradient_is_that_of_the_point_it_is_asked_for():
+    both = WithGradient(compiled(ad.value_and_grad(chain)))
+    point = START.copy()
+    assert both.value(point) == chain(double(START)).item()
+    equal(both.gradient(START), ad.grad(chain)(double(START)), 0)
+    point[0] = 3.0  # in place, as some methods do
+    equal(both.gradient(point), ad.grad(chain)(double(point)), 0)
 
 
 def test_bounds_and_constraints():

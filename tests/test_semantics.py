@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import importlib
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 
 import numpy as np
 import pytest
@@ -415,6 +415,39 @@ def test_a_mode_holds_in_each_stretch_of_a_generator_and_of_a_coroutine() -> Non
     with pytest.raises(KeyError):
         steps.throw(KeyError())
     assert seen == [False] * len(seen) and len(seen) == 3 and ad.is_grad_enabled()
+
+
+def test_a_mode_holds_in_each_stretch_of_an_asynchronous_generator() -> None:
+    x, seen = ad.variable(2.0), []
+
+    @ad.no_grad()
+    async def products() -> AsyncIterator[bool]:
+        given = yield (x * x).requires_grad
+        await asyncio.sleep(0)
+        try:
+            yield given or (x * x).requires_grad
+        except ValueError:
+            yield (x * x).requires_grad
+        finally:
+            seen.append(ad.is_grad_enabled())
+
+    async def run() -> None:
+        steps = products()
+        assert await anext(steps) is False and ad.is_grad_enabled()
+        assert await steps.asend(False) is False and ad.is_grad_enabled()
+        assert await steps.athrow(ValueError()) is False and ad.is_grad_enabled()
+        assert [step async for step in steps] == []
+        steps = products()
+        await anext(steps), await anext(steps)
+        await steps.aclose()
+        steps = products()
+        await anext(steps), await anext(steps)
+        with pytest.raises(KeyError):
+            await steps.athrow(KeyError())
+        assert [step async for step in products()] == [False, False] and ad.is_grad_enabled()
+
+    asyncio.run(run())
+    assert seen == [False] * 4
 
 
 def test_a_block_ends_with_the_mode_that_was_before_it() -> None:

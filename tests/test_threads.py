@@ -615,13 +615,23 @@ def test_native_text_is_that_of_its_source(name: str) -> None:
     assert first.endswith(hashlib.sha256(b"".join([source, *headers])).hexdigest())
 
 
+@pytest.mark.parametrize("name", ["calling", "programs", "recording"])
+def test_machine_code_is_that_of_its_text(name: str) -> None:
+    folder = Path(adjoint.runtime.__file__).parent
+    assert (folder / f"{name}.o").read_bytes().endswith(hashlib.sha256((folder / f"{name}.ll").read_bytes()).digest())
+
+
 def test_what_is_in_c_is_compiled_by_make_native_and_listed_for_the_wheel() -> None:
     sources = sorted(path.stem for path in Path(adjoint.runtime.__file__).parent.glob("*.c"))
     root = Path(__file__).parent.parent
-    recipe = (root / "Makefile").read_text("utf-8").split("\nnative:\n")[1]
+    recipe = (root / "Makefile").read_text("utf-8").split("\nnative: ")[1]
     assert f"for name in {' '.join(sources)}; do" in recipe
     listed = ", ".join([f'"{name}"' for name in sources])
-    assert f"written = ({listed})" in (root / ".ci" / "run").read_text("utf-8")
+    shipped = sorted(path.stem for path in Path(adjoint.runtime.__file__).parent.glob("*.o"))
+    assert f"for name in {' '.join(shipped)}; do" in recipe
+    ci = (root / ".ci" / "run").read_text("utf-8")
+    compiled = ", ".join([f'"{name}"' for name in shipped])
+    assert f"written = ({listed})" in ci and f"compiled = ({compiled})" in ci
 
 
 def test_the_pools_memory_is_as_large_as_its_source_says() -> None:

@@ -145,6 +145,7 @@ def test_a_part_that_moved_away_is_written_where_it_belongs():
 
 def test_ranges_count_the_numbers_as_they_are_given():
     assert torch.arange(2.5, dtype=torch.int32).tolist() == [0, 1, 2]
+    assert torch.arange(2.5, dtype=torch.int64).tolist() == [0, 1]  # which counts with 2
     assert torch.arange(0, 4.7, 1.5, dtype=torch.int64).tolist() == [0, 1, 2, 3]
     assert torch.arange(3, -1, -2).tolist() == [3, 1]
     assert torch.arange(1.0, 2.0, 0.25).tolist() == [1.0, 1.25, 1.5, 1.75]

@@ -9,6 +9,7 @@ import pytest
 import adjoint as ad
 import adjoint.torch as torch
 import adjoint.torch.nn as nn
+from adjoint import graph
 from adjoint.torch import _aliasing
 
 
@@ -635,3 +636,10 @@ def test_what_is_cut_from_a_part_of_a_computed_tensor_keeps_its_derivative():
     assert y.tolist() == [[5.0] * 3, [3.0] * 3]
     (y * y.detach()).sum().backward()
     assert w.grad.tolist() == [[15.0] * 3, [9.0] * 3]
+
+
+@pytest.mark.parametrize("f", (torch.sum, torch.nansum, torch.cumsum, torch.prod))
+def test_no_line_of_the_package_is_where_a_tensor_comes_from(f):
+    y = f(torch.arange(10), 0)
+    for node in graph.topological([y.node]):
+        assert node.origin.file in ("", __file__)

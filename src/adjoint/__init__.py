@@ -20,9 +20,10 @@ from adjoint.transforms.modes import enable_grad, is_deterministic, is_grad_enab
 from adjoint.transforms.grad import grad, gradients, jvp, stop_gradient, value_and_grad, vjp
 from adjoint.runtime.threads import get_num_threads, set_num_threads
 from adjoint.dtypes import DType, get_default_dtype, set_default_dtype
-from adjoint.hints import attribute_error as _attribute_error, install as _install_hints
+from adjoint.hints import attribute_error as _attribute_error
 from adjoint.tensors import Tensor
 from adjoint.tensors.located import PrecisionWarning
+from adjoint.tensors.elsewhere import install as _install_hints
 from adjoint.tensors.tensor import _f_namespace as _methods
 from adjoint.tensors.functions import (
     abs, acos, acosh, add, all, any, arange, argmax, argmin, argsort, asarray, asin, asinh, astype, atan, atan2, atanh,

@@ -1,7 +1,7 @@
 """What to write here for a name that NumPy, PyTorch or JAX has: one table, looked into only where a name wasn't found.
 
-Modules say it from their `__getattr__`. A tensor has an `Elsewhere` for each such name instead: with a `__getattr__` every
-protocol that NumPy asks a tensor for would cost microseconds.
+Modules say it from their `__getattr__`. A tensor has an `Elsewhere` for each such name instead: see `tensors.elsewhere`. What has
+no row is looked for by rules: in place, in `ad` itself, in another namespace, in `adjoint.torch`, in NumPy.
 
 A row says what to write instead, as code that runs (`x`, `y` are arrays of shape (2, 3), `i` integers, `model` and
 `optimizer` what they are called), and after a `#` what else there is to know; a row that starts with `#` has no code. The
@@ -14,6 +14,10 @@ import importlib
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
+
+import numpy
+
+from adjoint import hints_of_torch
 
 __all__ = ["KEYWORDS", "NAMES", "attribute_error", "hint", "hinted_module", "keyword_error", "split_row"]
 
@@ -482,95 +486,88 @@ KEYWORDS: dict[str, str] = {
 }
 
 
-# Methods of PyTorch that change a tensor in place, and functions of `ad` that are no methods: what is said of them is a rule.
-IN_PLACE = """
-    abs_ add_ addcdiv_ addcmul_ addmm_ bernoulli_ ceil_ clamp_ clamp_max_ clamp_min_ clip_ copy_ cos_ cumsum_ div_ erf_ exp_
-    fill_ floor_ index_add_ index_copy_ index_fill_ lerp_ log_ masked_fill_ masked_scatter_ mul_ neg_ normal_ pow_ put_ random_
-    reciprocal_ relu_ remainder_ resize_ round_ rsqrt_ scatter_ scatter_add_ set_ sigmoid_ sin_ sqrt_ square_ squeeze_ sub_
-    swapaxes_ t_ tanh_ transpose_ tril_ triu_ trunc_ uniform_ unsqueeze_ zero_
-""".split()
-NO_METHODS = """
-    atan2 bitwise_and bitwise_or bitwise_xor concat copysign diff einsum erfc hypot logaddexp logical_xor matrix_transpose
-    not_equal one_hot pad power signbit stack tensordot vecdot where zeros_like ones_like full_like
-""".split()
-
-
-class Elsewhere:
-    """In place of an attribute that others have: to read it is the AttributeError that says what is here."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __get__(self, owner: Any, kind: Any = None) -> NoReturn:
-        raise attribute_error("Tensor", owner, self.name)
-
-
-def install(kind: type) -> None:
-    """Give the class of tensors an `Elsewhere` for each name that it hasn't."""
-    for name in (*TENSOR, *IN_PLACE, *NO_METHODS):
-        if not any(name in base.__dict__ for base in kind.__mro__):  # to look one up may load its module
-            setattr(kind, name, Elsewhere(name))
-
-
-def is_elsewhere(kind: type, name: str) -> bool:
-    """Whether an attribute of a class only says what is here."""
-    return any(type(base.__dict__.get(name)) is Elsewhere for base in kind.__mro__)
-
-
 def split_row(row: str) -> tuple[str, str]:
     """The code of a row, and the remark after it."""
     code, _, remark = row.partition("#")
     return code.strip(), remark.strip()
 
 
+def _row(place: str, name: str) -> str | None:
+    """What the tables say of a name."""
+    others = importlib.import_module("adjoint.hints_of_jax").NAMES
+    return NAMES.get(place, {}).get(name) or others.get(place, {}).get(name)
+
+
 def hint(place: str, name: str) -> str:
     """What to write for a name that isn't there, as the end of a message; empty where nothing is known."""
-    row = NAMES.get(place, {}).get(name) or importlib.import_module("adjoint.hints_of_jax").NAMES.get(place, {}).get(
-        name
-    )
+    row = _row(place, name)
+    if row is None and place == "adjoint.nn.functional":
+        row = _row("adjoint.nn", name)
     if row is not None:
         code, remark = split_row(row)
         if place == "Tensor" and code and not remark and name in FROM_PYTORCH:
             inside = "; ad.jit, ad.grad and ad.vmap give adjoint's tensors to a function, torch.compile and torch.func PyTorch's"
             return f"; here it is {code} (or use adjoint.torch{inside if 'adjoint.torch' in sys.modules else ''})"
         return f"; here it is {code}" + (f" ({remark})" if remark else "") if code else f"; {remark}"
+    if name.startswith("_"):
+        return ""
+    return _by_rule(place, name) or _in_another_namespace(place, name)
+
+
+def _by_rule(place: str, name: str) -> str:
+    """What is said of a name that has no row, but is known from its form, or stands in `ad`; as the end of a message."""
     public = importlib.import_module("adjoint").__all__
-    if place == "Tensor" and name.endswith("_") and not name.startswith("_"):
+    if place.startswith("adjoint."):
+        return f"; here it is ad.{name}" if name in public else ""
+    if place != "Tensor":
+        return ""
+    if name.endswith("_"):
         plain = name.rstrip("_")
         instead = split_row(TENSOR.get(plain, ""))[0] or (f"ad.{plain}(x)" if plain in public else "a new value")
         ways = f"write x = {instead}, or x += ..., or w.data = ... for a parameter"
         return f"; nothing is changed in place by name: {ways}{PYTORCHS}"
-    if place == "Tensor" and name in public:
+    if name in public:
         return f"; here it is ad.{name}(x, ...)"
-    if place.startswith("adjoint.") and name in public:
-        return f"; here it is ad.{name}"
-    return _in_another_namespace(place, name)
+    code, remark = split_row(_row("adjoint", name) or "")
+    return f"; here it is {code}" + (f" ({remark})" if remark else "") if code else f"; {remark}" if remark else ""
 
 
 NAMESPACES = {  # of those whose names one expects in another one
     "adjoint": ("linalg", "special", "nn.functional", "fft"),
     "adjoint.nn": ("nn.functional",),
+    "Tensor": ("linalg", "special"),
 }
 
 
 def _in_another_namespace(place: str, name: str) -> str:
     """Where a name stands that another module has, or this one in another case or with an underscore, as the end of a message."""
-    if name.startswith("_") or not place.startswith("adjoint"):
+    if not place.startswith("adjoint") and place != "Tensor":
         return ""
-    own = getattr(importlib.import_module(place), "__all__", [])
+    own = getattr(importlib.import_module(place), "__all__", []) if place != "Tensor" else []
     plain = name.removesuffix("_with_indices").rstrip("_")  # F.relu_, F.max_pool2d_with_indices
     alike = [n for n in own if n != name and (n in (f"{name}_", plain) or n.lower() == name.lower())]
     if alike and name.endswith("_with_indices"):
         return f"; here it is ad{place.removeprefix('adjoint')}.{alike[0]}(x, ..., return_indices=True)"
     if alike:
         return f"; here it is ad{place.removeprefix('adjoint')}.{alike[0]}"
+    called = "(x, ...)" if place == "Tensor" else ""
     for other in NAMESPACES.get(place, ()):
         if name in importlib.import_module(f"adjoint.{other}").__all__:
-            return f"; here it is ad.{other}.{name}"
-    if place == "adjoint" and name in importlib.import_module("adjoint.numpy.functions").FUNCTIONS:
+            return f"; here it is ad.{other}.{name}{called}"
+    if place in ("adjoint", "Tensor") and name in importlib.import_module("adjoint.numpy.functions").FUNCTIONS:
+        return f"; here it is ad.numpy.{name}{called}"
+    names, there = hints_of_torch.NAMES.get(place, ((), ""))
+    if name in names:
+        return f"; {there} has it, PyTorch's interface"
+    return _numpys_own(name) if place == "adjoint" else ""
+
+
+def _numpys_own(name: str) -> str:
+    """Where a name stands that is NumPy's, and no operation on tensors; as the end of a message."""
+    if name in importlib.import_module("adjoint.numpy").OWN:
         return f"; here it is ad.numpy.{name}"
+    if name in numpy.__all__:
+        return f"; ad.numpy.{name} is NumPy's own, for its arrays, numbers and types"
     return ""
 
 

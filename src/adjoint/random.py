@@ -147,8 +147,8 @@ class Generator(tracing.Drawn):
         """Go on as if so many random words had been drawn; the key and the counter from which a stream has them."""
         with self._lock:
             counter = self._counter
-            self._counter += -(-count // 4)
-        return self._key, counter
+            self._counter = counter + -(-count // 4)
+        return self._made if self._seed is None else self._key, counter
 
     def _unit(self, shape: Shape, dtype: Any) -> Node:
         """Uniform in [0, 1), as fine as the dtype's precision."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+import adjoint.torch as own
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.oracle
@@ -50,6 +51,24 @@ def test_what_pytorch_saved(zipped, tmp_path):
             ours, theirs = ours.astype("float32"), theirs.float()
         np.testing.assert_array_equal(ours.numpy(), theirs.numpy())
     assert found["plain"] == value["plain"]
+
+
+@pytest.mark.parametrize("zipped", (True, False))
+def test_tensors_that_share_memory_share_it_once_read(zipped, tmp_path):
+    base, weight = torch.arange(12.0), torch.nn.Parameter(torch.ones(2, 2))
+    held = {"part": base[2:4], "base": base, "turned": base.view(3, 4).T, "steps": base[::3], "weight": weight}
+    held |= {"its": weight.detach(), "tied": torch.nn.Parameter(weight), "minus": base.to(torch.complex64).conj()}
+    torch.save(held, tmp_path / "a.pt", _use_new_zipfile_serialization=zipped)
+    read = torch.load(tmp_path / "a.pt"), own.load(tmp_path / "a.pt")
+    for found in read:
+        found["part"][1] = 50.0
+        found["turned"][3, 1] = 70.0
+        found["steps"].mul_(3)
+        found["its"][0] = 5.0
+        found["base"][0] = 9.0
+    for name in set(held) - {"tied", "minus"}:  # a second parameter of one memory, and conjugates, are by themselves
+        np.testing.assert_array_equal(read[0][name].detach().numpy(), read[1][name].detach().numpy(), name)
+        assert tuple(read[0][name].stride()) == tuple(read[1][name].stride())
 
 
 @pytest.mark.parametrize("zipped", (True, False))

@@ -489,3 +489,52 @@ def test_rates_that_are_tensors(name):
         found.append([*(w.detach().numpy() for w in weights), rate.numpy(), np.asarray(state)])
     for ours, theirs in zip(*found, strict=True):
         np.testing.assert_allclose(ours, theirs, 2e-5, 2e-6)
+
+
+KINKS = {
+    "hinge": lambda t, w: t.nn.functional.relu(1 - w).sum() + 0.01 * (w * w).sum(),
+    "largest": lambda t, w: abs(w).max(),
+    "distances": lambda t, w: abs(w - 0.25).sum() + (w * w).sum(),
+}
+
+
+@pytest.mark.parametrize("most", (None, 1, 5))
+@pytest.mark.parametrize("name", KINKS)
+def test_a_line_search_across_kinks(name, most):
+    """At the same points, as often as PyTorch's, whose search ends with the evaluations that are left."""
+    for seed in range(4):
+        points = [], []
+        for t, seen in zip((torch, ad), points, strict=True):
+            start = np.random.default_rng(seed).normal(size=4)
+            w = torch.tensor(start, requires_grad=True) if t is torch else ad.variable(start)
+            optimizer = t.optim.LBFGS([w], line_search_fn="strong_wolfe", max_iter=8, max_eval=most)
+
+            def closure(t=t, w=w, optimizer=optimizer, seen=seen):
+                optimizer.zero_grad()
+                loss = KINKS[name](t, w)
+                loss.backward()
+                seen.append(w.detach().numpy().copy())
+                return loss
+
+            for _ in range(3):
+                optimizer.step(closure)
+        np.testing.assert_allclose(*points, 1e-6, 1e-8)
+
+
+def test_a_line_search_along_a_straight_line_goes_as_far_as_it_may():
+    for slope in (2.0, 0.125):  # exactly straight
+        ends = []
+        for t in (torch, ad):
+            start = np.array([0.5])
+            w = torch.tensor(start, requires_grad=True) if t is torch else ad.variable(start)
+            optimizer = t.optim.LBFGS([w], line_search_fn="strong_wolfe", max_iter=3)
+
+            def closure(w=w, optimizer=optimizer, slope=slope):
+                optimizer.zero_grad()
+                loss = (w * slope).sum()
+                loss.backward()
+                return loss
+
+            optimizer.step(closure)
+            ends.append(w.detach().numpy())
+        np.testing.assert_allclose(*ends, 1e-5)

@@ -16,16 +16,13 @@ from adjoint.compiler.fuse.fuse import COPY, Fusion
 from adjoint.compiler.fuse.indices import ways_of
 from adjoint.compiler.fuse.kinds import (
     Choice,
-    Factors,
+    Line,
     Matrices,
     Move,
     Nest,
-    Ordering,
     Piece,
     Product,
-    Running,
     Scan,
-    Transform,
     View,
     Window,
 )
@@ -36,8 +33,8 @@ from adjoint.compiler.loops.build_matrices import Stacked
 from adjoint.compiler.loops.build_ordering import Searches
 from adjoint.compiler.loops.formulas import REDUCTIONS, has_formula
 from adjoint.compiler.tables import Along, Start
-from adjoint.compiler.targets.llvm import PART
 from adjoint.graph import PRIMITIVES
+from adjoint.graph.primitive import no_kernel
 from adjoint.plan.assemble import fills_everything
 from adjoint.plan.plan import Step
 from adjoint.shapes import Shape, contiguous, size_of
@@ -145,9 +142,7 @@ NOWHERE = Start(-1, 0)
 _new = tuple.__new__  # named tuples by their own constructor take twice as long
 
 
-def key_of(
-    fusion: Fusion, unit: Nest | Product | Window | Matrices | Scan | Move | Transform | Running
-) -> tuple[Key, list[Start]]:
+def key_of(fusion: Fusion, unit: Nest | Product | Window | Matrices | Scan | Move | Line) -> tuple[Key, list[Start]]:
     """What the unit's code depends on, and where each of its places is."""
     n = Numbering(fusion)
     if isinstance(unit, Nest):
@@ -244,32 +239,17 @@ def _scans(n: Numbering, unit: Scan) -> Scans:
     return Scans(unit.part.code, unit.length, unit.reverse, unit.operations, reads, results, first)
 
 
-def _along(n: Numbering, unit: Transform | Running, dtype: str, attributes: Any = None, length: int = 0) -> Along:
-    """Of lines of an operand, or of another length."""
-    shape = unit.reads[0].shape
+def _line(n: Numbering, unit: Line) -> Key:
+    (view, *values), out = unit.reads, unit.step.output
+    shape = view.shape
     axis = unit.axis % len(shape)
-    reads = tuple([(n.view(view).root, shape[axis] > 1 and view.strides[axis] < 0) for view in unit.reads])
     beside, times = size_of(shape[axis + 1 :]), size_of(shape[:axis])
-    return Along(
-        unit.step.op.name, dtype, attributes, length or shape[axis], beside, times, reads, n.of(unit.step.output)
-    )
-
-
-def _transform(n: Numbering, unit: Transform) -> Along:
-    kind, source = unit.step.op.name, n.fusion.dtypes[unit.view.root]
-    attributes = source not in PART, kind == "fft" and unit.step.attributes[1], unit.scale.hex()
-    return _along(n, unit, source if kind == "irfft" else unit.step.type.dtype.name, attributes, unit.length)
-
-
-def _order(n: Numbering, unit: Ordering) -> Key:
-    step, (view, *values) = unit.step, unit.reads
-    dtype, shape = n.fusion.dtypes[view.root], view.shape
-    if values:
-        times = size_of(shape[:-1])
-        reads = n.view(view).root, n.view(values[0]).root
-        return "search", Searches(dtype, shape[-1], size_of(values[0].shape) // times, times, step.attributes == "right", reads,
-                                  n.of(step.output))  # fmt: skip
-    return "ranks", _along(n, unit, dtype, step.attributes[1])
+    if unit.kind == "order" and values:
+        reads, count = (n.view(view).root, n.view(values[0]).root), size_of(values[0].shape) // times
+        return "search", Searches(unit.dtype, unit.length, count, times, unit.attributes, reads, n.of(out))
+    lines = tuple([(n.view(one).root, shape[axis] > 1 and one.strides[axis] < 0) for one in unit.reads])
+    along = Along(unit.step.op.name, unit.dtype, unit.attributes, unit.length, beside, times, lines, n.of(out))
+    return "ranks" if unit.kind == "order" else unit.kind, along
 
 
 def _moving(n: Numbering, move: Move) -> Moving:
@@ -317,12 +297,9 @@ def _moving(n: Numbering, move: Move) -> Moving:
 DESCRIBED: dict[type, Callable[[Numbering, Any], Key]] = {
     Product: _product,
     Window: _window,
-    Matrices: lambda n, unit: ("matrices", _matrices(n, unit)),
-    Factors: lambda n, unit: ("factors", _matrices(n, unit)),
+    Matrices: lambda n, unit: ("matrices" if unit.routine.formula else "factors", _matrices(n, unit)),
     Scan: lambda n, unit: ("scan", _scans(n, unit)),
-    Transform: lambda n, unit: ("transform", _transform(n, unit)),
-    Running: lambda n, unit: ("running", _along(n, unit, unit.step.type.dtype.name)),
-    Ordering: _order,
+    Line: _line,
     Move: lambda n, unit: ("move", _moving(n, unit)),
 }
 
@@ -351,14 +328,10 @@ def _lies_amid(sizes: Shape, strides: Shape, size: int) -> bool:
 # Units made anew -------------------------------------------------------------------------------------------------------
 
 
-def _nothing(*arguments: Any) -> Any:
-    raise AssertionError("a step of an excerpt has no NumPy kernel")
-
-
 def _step(name: str, attributes: Any, inputs: tuple[int, ...], output: int, type: Any) -> Step:
     given = None if attributes is None else attributes[1]
     op = STAND_INS.get(name) or PRIMITIVES[name]
-    return Step(op, given, _nothing, _nothing, inputs, output, type)  # type: ignore[arg-type]
+    return _new(Step, (op, given, no_kernel, no_kernel, inputs, output, type))
 
 
 def nest_of(key: Key) -> tuple[Excerpt, Nest]:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.linalg import LinAlgError
 
 from adjoint.compiler.extents import occurs, plain
 from adjoint.compiler.loops import ir as L
@@ -22,6 +21,7 @@ from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import Emitter, mask_of
 from adjoint.compiler.schedule.chunks import evenly
 from adjoint.compiler.targets.target import tuning
+from adjoint.errors import LinAlgError
 from adjoint.primitives.lapack import ROW_MAJOR
 from adjoint.primitives.linalg_kernels import which
 from adjoint.runtime import onednn
@@ -198,11 +198,6 @@ class Arguments:
         listed = enumerate(itertools.chain(*self.lists), len(self.positions))
         return [*found, *[(place, x) for place, x in listed if type(x) is Function or type(x) is Start]]
 
-    def add_list(self, e: Emitter, items: Items) -> str:
-        """Where in the block a list begins."""
-        self.lists.append(items)
-        return self.number(e, Listed(len(self.lists) - 1))
-
     def at(self, key: Key) -> int:
         """The position of a key in the block."""
         return self.positions.setdefault(key, len(self.positions))
@@ -265,13 +260,23 @@ class Inputs:
         with self.e.inside(self.body):
             yield
 
-    def pointer(self, key: Key) -> str:
-        """The pointer in the run's table."""
+    def listed(self, items: Items) -> str:
+        """Where in the block a list begins."""
+        self.arguments.lists.append(items)
+        with self.at_the_beginning():
+            return self.arguments.number(self.e, Listed(len(self.arguments.lists) - 1))
+
+    def once(self, key: Any, make: Callable[[], str]) -> str:
+        """What is made at the beginning, and has a name by this key from then on."""
         found = self.names.get(key)
         if found is None:
             with self.at_the_beginning():
-                found = self.names[key] = self.arguments.pointer(self.e, key)
+                found = self.names[key] = make()
         return found
+
+    def pointer(self, key: Key) -> str:
+        """The pointer in the run's table."""
+        return self.once(key, lambda: self.arguments.pointer(self.e, key))
 
     def number(self, value: int, role: Any = None, extent: int | None = None) -> str:
         """A number that follows from the unit's extents, which it reads as an argument if what it follows from is large. Numbers
@@ -279,11 +284,7 @@ class Inputs:
         if (value if extent is None else extent) <= self.literal:
             return str(value)
         key = self.arguments.given(value, role)
-        found = self.names.get(key)
-        if found is None:
-            with self.at_the_beginning():
-                found = self.names[key] = self.arguments.number(self.e, key)
-        return found
+        return self.once(key, lambda: self.arguments.number(self.e, key))
 
     def tile(self, kernel: matmul_tiles.Kernel, *values: str | int) -> None:
         """Call a kernel that products share, with these in the order of its parameters."""
@@ -292,7 +293,9 @@ class Inputs:
     def blas(self, name: str, numbers: Sequence[int | str], *given: tuple[str, str]) -> None:
         """Call a function of OpenBLAS: modes and sizes, then factors and pointers with their types, and the lengths of rows."""
         kinds = [*[("i32", str(x)) for x in (ROW_MAJOR, *numbers)], *given]
-        narrow = [(k, self.e.index("trunc", x, k) if k == "i32" and not x.isdigit() else x) for k, x in kinds]
+        narrow = [
+            (k, self.e.made(L.Cast, "trunc", "i64", k, 0, x) if k == "i32" and not x.isdigit() else x) for k, x in kinds
+        ]
         self.e.call(self.pointer(Function("OpenBLAS", f"cblas_{name}")), narrow)
 
     def fail(self, check: Bounds | Unsolvable | Unfinished, noted: str) -> None:
@@ -333,19 +336,15 @@ class Inputs:
         """Compute what whole vectors of so many elements leave over: under a mask, and where they leave nothing not at all."""
         e, mask = self.e, self.mask(rest, count, role)
         left = None if count <= self.literal else e.test("ne", self.number(rest, role, LARGE), 0)
-        with nullcontext() if left is None else e.when(left), e.masked(mask):
+        with e.when(left), e.masked(mask):
             yield
 
     def mask(self, rest: int, count: int, role: Any) -> str:
         """The mask of the last vector of so many elements, of which the rest counts."""
         if count <= self.literal:
             return mask_of(rest, self.e.lanes)
-        found = self.names.get(("mask", role))
-        if found is None:
-            left = self.number(rest, role, LARGE)
-            with self.at_the_beginning():
-                found = self.names["mask", role] = self.e.below(left)
-        return found
+        left = self.number(rest, role, LARGE)
+        return self.once(("mask", role), lambda: self.e.below(left))
 
 
 class Along(NamedTuple):

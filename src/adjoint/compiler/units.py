@@ -36,7 +36,7 @@ from adjoint.compiler.schedule.chunks import rows_of_chunk
 from adjoint.compiler.schedule.matmul import tile_height
 from adjoint.compiler.tables import LARGE, Arguments, First, Writer
 from adjoint.compiler.targets.llvm import source_of
-from adjoint.runtime import code, llvm
+from adjoint.runtime import code
 from adjoint.shapes import contiguous, size_of
 
 WRITERS: dict[str, Any] = {  # who writes all functions of a unit, and knows its chunks
@@ -75,7 +75,6 @@ class _Unit(Writer):
 
     def __init__(self) -> None:
         super().__init__(Arguments())
-        self.bits = llvm.vector_bits()
         self.functions: list[L.Function] = []
         self.first: list[First] = []
         self.last: list[str] = []
@@ -88,7 +87,7 @@ class _Unit(Writer):
     def write(self, key: Key) -> Written:
         kind, chunks = key[0], 1
         if kind in WRITERS:
-            unit = WRITERS[kind](key[1], self.arguments, self.bits)
+            unit = WRITERS[kind](key[1], self.arguments)
             self.functions += unit.write()
             self.first += unit.first
             before = {one.name for one in unit.first}
@@ -104,7 +103,7 @@ class _Unit(Writer):
             writer = product_writer(product, "product", self.arguments, product.choice.rows, True)
             chunks = self.ranges([writer], None, writer.chunk, writer.rows)
         elif kind == "window":
-            window = window_writer(window_of(key), "window", self.arguments, self.bits)
+            window = window_writer(window_of(key), "window", self.arguments)
             chunks = self.ranges([window], None, window.tile, window.rows)
         else:
             chunks = self.nest(*nest_of(key))
@@ -114,7 +113,7 @@ class _Unit(Writer):
     def nest(self, excerpt: Excerpt, unit: Nest) -> int:
         if unit.by_cells:
             return self.cells(excerpt, unit)
-        nest = NestWriter(excerpt, unit, self.arguments, self.bits)
+        nest = NestWriter(excerpt, unit, self.arguments)
         if not unit.tile:
             return self.ranges([], nest, nest.step, nest.extent)
         # a chunk ends where matrices and images do, though these may lie across the nest's rows
@@ -138,7 +137,7 @@ class _Unit(Writer):
                     product.near = nearby(nest, made)
                 writers.append(product)
             else:
-                writers.append(window_writer(made, name, self.arguments, self.bits, elements // made.grain))
+                writers.append(window_writer(made, name, self.arguments, elements // made.grain))
         followers: list[BatchWriter] = []
         for k, follower in enumerate(unit.followers):
             assert isinstance(follower, Product)
@@ -151,7 +150,7 @@ class _Unit(Writer):
         """A nest that is computed on what a convolution before it, or a pool behind it, has in registers."""
         (window,) = unit.products or unit.followers
         assert isinstance(window, Window)
-        writer = window_writer(window, "window", self.arguments, self.bits, cells=Cells(excerpt, unit))
+        writer = window_writer(window, "window", self.arguments, cells=Cells(excerpt, unit))
         return self.ranges([writer], None, writer.tile, writer.rows)
 
     def ranges(
@@ -241,27 +240,27 @@ def _common_multiple(a: int, b: int) -> int:
     return a // x * b
 
 
-def product_writer(product: Product, name: str, arguments: Arguments, chunk: int, alone: bool = False) -> BatchWriter:
+def product_writer(product: Product, name: str, arguments: Arguments, chunk: int, alone: bool = False) -> Any:
     """The writer of a product, in chunks of so many rows, by what was chosen for it; `alone`, if it is a unit of its own."""
     assert product.choice is not None
-    kind: type[BatchWriter] = LibraryWriter if product.choice.library else TiledWriter
+    kind: Any = LibraryWriter if product.choice.library else TiledWriter
     if kind is LibraryWriter and alone and product.choice.library == "OpenBLAS" and VectorPartsWriter.suits(product):
         kind = VectorPartsWriter
     if kind is TiledWriter and VectorWriter.suits(product):
         kind = VectorWriter
     if kind is TiledWriter and alone and PartsWriter.suits(product):
         kind = PartsWriter
-    if kind is TiledWriter and TurnedWriter.suits(product, chunk):
+    if kind is TiledWriter and TurnedWriter.suits(product, chunk, alone):
         kind = TurnedWriter
     return kind(product, name, arguments, chunk)
 
 
 def window_writer(
-    window: Window, name: str, arguments: Arguments, bits: int, tile: int | None = None, cells: Cells | None = None
+    window: Window, name: str, arguments: Arguments, tile: int | None = None, cells: Cells | None = None
 ) -> ConvolutionWriter | PoolWriter:
     """The writer of a window's function; `tile` is how many images it is asked for at a time, `cells` what is computed on what
     it has in registers."""
     if window.step.op.name not in images.CONVOLUTIONS:
-        return PoolWriter(window, name, arguments, bits, tile, cells)
+        return PoolWriter(window, name, arguments, tile, cells)
     kind = WinogradWriter if window.in_tiles else DirectWriter if window.in_strips else ConvolutionWriter
-    return kind(window, name, arguments, bits, tile, cells)
+    return kind(window, name, arguments, tile, cells)

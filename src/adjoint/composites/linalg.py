@@ -336,7 +336,7 @@ def _as_real(rtol: Any, s: Node) -> Any:
 
 def matrix_rank(x: Node, rtol: Any, tol: Any = None) -> Node:
     x = matrices("matrix_rank", x)
-    s = ops.svdvals(x)
+    s = ops.conditioned(ops.svdvals(x), "matrix_rank")  # of NaN there is no rank, and no integer to say so
     if not s.shape[-1]:
         return ops.zeros(array_type(s.shape[:-1], int64))
     if tol is not None:

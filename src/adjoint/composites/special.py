@@ -19,6 +19,17 @@ def logit(x: Node) -> Node:
     return ops.subtract(ops.log(x), ops.log1p(ops.negative(x)))
 
 
+def of_parts(real: Node, imag: Node) -> Node:
+    """Real + i imag, of parts of one type. A product with i mixes them, and infinity times 0 is NaN; so that is chosen."""
+    kind = complex_of(real.dtype)
+    wide = array_type(imag.shape, kind)
+    beyond, finite = ops.full(complex(0, math.nan), wide), ops.isfinite(imag)
+    for sign, bound in ((ops.greater, math.inf), (ops.less, -math.inf)):
+        beyond = ops.where(sign(imag, 0.0), ops.full(complex(0, bound), wide), beyond)
+    turned = ops.multiply(cast(ops.where(finite, imag, zeros(imag.type)), kind), 1j)
+    return ops.add(cast(real, kind), ops.where(finite, turned, beyond))
+
+
 def multigammaln(x: Node, d: int) -> Node:
     x = inexact(x)
     total = ops.full(0.25 * d * (d - 1) * math.log(math.pi), x.type)

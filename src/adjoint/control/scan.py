@@ -224,7 +224,7 @@ def _stacks(whole: Scan, residuals: Nodes, result: Any) -> dict[Node, Node]:
 # Forward mode ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Pushed:
     """The loop of a body beside its tangents. `dotted` are the numbers of the carries with tangents, `outputs` those of the
     ys."""

@@ -26,7 +26,7 @@ __all__ = ["Template", "present"]
 Nodes = Sequence[Node]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Template:
     """A loop whose constants, initial carries and stacked slices aren't given yet.
 

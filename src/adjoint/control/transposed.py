@@ -26,7 +26,7 @@ Nodes = Sequence[Node]
 SMALL = 64  # elements of an array that costs less to compute again than to stack and read back
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Transposed:
     """The reverse pass of a loop, as a loop.
 

@@ -25,7 +25,7 @@ __all__ = ["MAX_OPERATIONS", "WrittenOut", "write_out"]
 MAX_OPERATIONS = 2_000  # of all loops of a graph; what is more stays one node
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class WrittenOut:
     """A graph with its loops written out.
 

@@ -18,7 +18,7 @@ from adjoint._sources import FILE
 from adjoint.derive import PULLBACK, expand
 from adjoint.execution.interpreter import Interpretation
 from adjoint.execution.numpy_programs import is_scalar, is_tiny
-from adjoint.execution.remembered import LIMIT, PlanCache
+from adjoint.execution.remembered import LIMIT, PlanCache, Remembered
 from adjoint.execution.silence import listening, quietly
 from adjoint.execution.tiers import native_backend, program_of, tiers
 from adjoint.graph import Kept, Node, Origin, topological
@@ -26,14 +26,17 @@ from adjoint.graph.collector import without_collector
 from adjoint.plan.canonical import (
     COUNTED_IN_LIST,
     Canonical,
+    begin_walk,
     canonicalize,
     external_references,
+    is_latest,
     reference_counts,
     value_array,
 )
 from adjoint.plan.donation import donated_leaves
 from adjoint.plan.hashed import Hashed
 from adjoint.plan.plan import Plan, build, find_targets, is_differentiated, is_worth_keeping
+from adjoint.plan.recognised import Recognizer
 from adjoint.plan.repeated import find_repetition
 from adjoint.primitives.core import DETACH, FULL, SELECT, VERSION, WATCHED
 from adjoint.primitives.custom import HOST_CALL
@@ -254,19 +257,28 @@ def evaluate(nodes: Iterable[Node], remember: bool = True) -> None:
     Without `remember`, the structure is taken for one that won't come back.
     """
     with _lock:
-        found = undisturbed(_numbered, list(nodes), remember)
-        if found is None:
+        roots = _pending(nodes)
+        if not roots:
             return
-        c, work = found
-        if work.donated:  # no other thread may read these leaves while they are written over, nor find them later
+        walk = begin_walk()
+        met = _cache.recognised(roots, tiers.backend != "numpy", tiers.deterministic) if remember else None
+        again = None if met is None or WATCHED else _again(*met)
+        if again is None:
+            c, work = undisturbed(_numbered, roots, remember, walk, met)  # type: ignore[misc]
+        if (
+            again is None and work.donated
+        ):  # no other thread may read these leaves while they are written over, nor find them later
             with Uninterrupted():
                 _finish(c, work)
             return
-    _finish(c, work)
+    if again is None:
+        _finish(c, work)
+    else:
+        _finish_again(*again)
 
 
-def _numbered(nodes: list[Node], remember: bool) -> tuple[Canonical, Work] | None:
-    """The graph of the nodes without a value, numbered, and what is to be computed; None where all have one."""
+def _pending(nodes: Iterable[Node]) -> list[Node]:
+    """The nodes without a value."""
     roots = []
     for node in nodes:
         value = node.value
@@ -274,20 +286,31 @@ def _numbered(nodes: list[Node], remember: bool) -> tuple[Canonical, Work] | Non
             roots.append(node)
         elif type(value) is Kept:
             node.value = value.array
-    if not roots:
+    return roots if len(roots) < 2 else list(dict.fromkeys(roots))
+
+
+def _again(graph: Remembered, found: Any) -> tuple[Recognizer, Callable[..., bool], Any, Plan] | None:
+    """How to compute a graph that was recognised, if all is as it was the last time and native code puts the results where they
+    belong."""
+    plan, recognizer = graph.last[1], graph.recognizer
+    if plan is None or recognizer is None or recognizer.store is None or not found[7] or found[6] is None:
         return None
-    if remember:
-        c = Canonical(roots, False)
-        known = _cache.recognised(c, tiers.backend != "numpy", tiers.deterministic)
-        if known is not None:
-            before, plan = known.last
-            same = c.unchanged if c.unchanged is not None else before == reference_counts(c.order)
-            if same and plan is not None and not WATCHED:
-                return c, _work(c, plan)
-            c.note_numbers()
-            if not (WATCHED and _cut_from(c)):
-                same = plan is not None and before == reference_counts(c.order)
-                return c, _work(c, plan) if same and plan is not None else _prepare(c)
+    return recognizer, recognizer.store, found, plan
+
+
+def _numbered(roots: list[Node], remember: bool, walk: int, met: Any) -> tuple[Canonical, Work]:
+    """The graph of nodes, numbered, and what is to be computed. It was `met` before in this walk, if it was recognised."""
+    if met is not None and is_latest(walk):
+        known, found = met
+        c = known.recognizer.entered(found)
+        before, plan = known.last
+        same = c.unchanged if c.unchanged is not None else before == reference_counts(c.order)
+        if same and plan is not None and not WATCHED:
+            return c, _work(c, plan)
+        c.note_numbers()
+        if not (WATCHED and _cut_from(c)):
+            same = plan is not None and before == reference_counts(c.order)
+            return c, _work(c, plan) if same and plan is not None else _prepare(c)
     c = canonicalize(roots)
     if WATCHED:
         cut = _cut_from(c)
@@ -369,6 +392,21 @@ def _finish(c: Canonical, work: Work) -> None:
         raise found from error
     with _lock:
         _store(c, work.targets, results)
+
+
+def _finish_again(recognizer: Recognizer, store: Callable[..., bool], found: Any, plan: Plan) -> None:
+    """Compute a graph that was recognised, of which nothing is numbered unless something fails, or isn't simple."""
+    order, leaves, numbers, _, pullbacks, _, arrays, _ = found
+    try:
+        results = run(plan, arrays, numbers)
+    except Exception as error:
+        place = located(error, recognizer.entered(found))
+        if place is None:
+            raise
+        raise place from error
+    with _lock:
+        if not store(order, leaves, pullbacks, results):
+            _store(recognizer.entered(found), plan.outputs, results)
 
 
 def _prepare(c: Canonical) -> Work:

@@ -386,8 +386,7 @@ def _levels(plan: Plan) -> list[list[Step]]:
 
 def is_tiny(plan: Plan) -> bool:
     """Whether a step costs more to start than to run: arrays of a few hundred elements on average."""
-    sizes = [step.type.size for step in plan.steps if type(step.type) is not tuple]
-    return bool(sum(sizes) <= TINY * len(plan.steps))
+    return plan.elements <= TINY * plan.count
 
 
 def is_scalar(plan: Plan) -> bool:

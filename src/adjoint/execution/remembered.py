@@ -8,10 +8,11 @@ from typing import Any
 from adjoint.graph import Node
 from adjoint.plan.canonical import Canonical
 from adjoint.plan.plan import Plan
-from adjoint.plan.recognised import Recognizer, recognizer
+from adjoint.plan.recognised import Recognizer, comes_with_code, recognizer
 
 LIMIT = 1 << 28  # bytes of plans, with their programs and what these own
 OFTEN = 32  # times
+SOON = 8  # times, where native code needn't be compiled
 MOST_ALIKE = 3  # graphs with roots of one kind that are recognised
 
 
@@ -59,7 +60,8 @@ class PlanCache:
         graph.met += 1
         if graph.met % OFTEN == 0:
             graph.settle()
-        if graph.met % OFTEN == 0 and graph.recognizer is None and self.graphs.get(key) is graph:
+        due = graph.met % OFTEN == 0 or (graph.met == SOON and native and comes_with_code())
+        if due and graph.recognizer is None and self.graphs.get(key) is graph:
             graph.recognizer = recognizer(c, native)
             if graph.recognizer is not None:
                 found = self.often.setdefault(_kind(c.order[: c.roots], key), [])
@@ -67,23 +69,25 @@ class PlanCache:
                     found.pop(0)[1].recognizer = None
                 found.append((key, graph))
 
-    def recognised(self, c: Canonical, native: bool, *settings: Any) -> Remembered | None:
-        """What is remembered of a graph that was met often, by its roots; then it is numbered. `native` code may find it."""
-        found = self.often.get(_kind(c.order, settings))
-        if not found:
+    def recognised(self, roots: list[Node], native: bool, *settings: Any) -> tuple[Remembered, Any] | None:
+        """What is remembered of a graph that was met often, by its roots, and what its recognizer found. `native` code may find
+        it."""
+        known = self.often.get(_kind(roots, settings))
+        if not known:
             return None
-        for i in range(len(found) - 1, -1, -1):
-            key, graph = found[i]
+        for i in range(len(known) - 1, -1, -1):
+            key, graph = known[i]
             recognizer = graph.recognizer
             if recognizer is None or recognizer.credit <= 0:
                 graph.recognizer = None
-                del found[i]
+                del known[i]
                 continue
-            if recognizer.noted is not graph.last[0]:
-                recognizer.note(graph.last[0])
-            if recognizer.recognises(c):
-                if i < len(found) - 1:
-                    found.append(found.pop(i))
+            if recognizer.noted is not graph.last:
+                recognizer.note(graph.last)
+            found = recognizer.look(roots)
+            if found is not None:
+                if i < len(known) - 1:
+                    known.append(known.pop(i))
                 graph.met += 1
                 if graph.met % OFTEN == 0:
                     graph.settle()
@@ -91,7 +95,7 @@ class PlanCache:
                         graph.recognizer = None
                     elif native:
                         recognizer.improve(graph.met)
-                return graph
+                return graph, found
         return None
 
     def put(self, key: Any, computed: Any, plan: Plan) -> None:

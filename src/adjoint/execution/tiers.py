@@ -91,10 +91,10 @@ class Tiers:
             return math.inf
         if self.backend == "native":
             return 0.0
-        elements = sum([step.type.size for step in plan.steps if type(step.type) is not tuple])
+        elements = plan.elements
         if self.deterministic:
             return 0.0 if elements >= DETERMINISTIC_FROM else math.inf
-        count = len(plan.steps)
+        count = plan.count
         if is_tiny(plan):  # for the tape machine: nothing is compiled that grows with the plan
             return 0.0 if count >= LONG else SECONDS + SECONDS_PER_STEP * min(count, STEPS_THAT_COUNT)
         price, types = _price(count), plan.types
@@ -141,7 +141,7 @@ def _chosen_program(plan: Plan, at_once: bool) -> Program:
         plan.price = plan.spent + wait
     elif plan.spent >= plan.price:
         started = thread_time()
-        native = _native(whole, at_once) if whole.steps else None
+        native = _native(whole, at_once) if whole.count else None
         if native is not None:
             plan.program = native
             if not at_once:

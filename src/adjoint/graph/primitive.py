@@ -187,3 +187,13 @@ class StandIn(Operation):
 
     def __init__(self, name: str, **facts: Unpack[Facts]) -> None:
         super().__init__(name, facts)
+
+    @staticmethod
+    def kernel(attributes: Any, type: Any) -> Callable[..., Any]:
+        """What stands where a step has its NumPy function."""
+        return no_kernel
+
+
+def no_kernel(*arguments: Any) -> Any:
+    """Raise AssertionError: nobody runs such a step by NumPy."""
+    raise AssertionError("what stands in a primitive's place has no NumPy kernel")

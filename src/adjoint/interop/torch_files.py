@@ -27,7 +27,7 @@ from adjoint.tensors.located import at_user
 from . import numpy_parts
 from .bits import EIGHT_BITS, from_bits, from_eight_bits
 
-__all__ = ["is_torch_file", "load_torch"]
+__all__ = ["Place", "is_torch_file", "load_torch", "read_torch"]
 
 MAGIC, PROTOCOL = 0x1950A86A20F9469CFC6C, 1001  # what files older than the archives begin with
 STORAGES = {
@@ -61,6 +61,14 @@ class Stored(NamedTuple):
     trained: bool
     conjugate: bool = False
     negative: bool = False
+
+
+class Place(NamedTuple):
+    """Where a tensor lies: which elements of a storage, and the storage."""
+
+    tensor: Any
+    stored: Stored
+    numbers: np.ndarray[Any, Any]
 
 
 class Sparse(NamedTuple):
@@ -303,10 +311,16 @@ def load_torch(path: str | os.PathLike[str]) -> Any:
     lists, tuples, sets, dictionaries and counters are read. Raises OSError where it can't be read; ValueError for other objects
     in it (a whole module: save its `state_dict()`), and when it is damaged, cut short or something else.
     """
+    return read_torch(path)[0]
+
+
+def read_torch(path: str | os.PathLike[str]) -> tuple[Any, dict[int, Place]]:
+    """What `load_torch` gives, and where its tensors lie, by their addresses: several may lie in one storage."""
     data = Path(path).read_bytes()
     try:
         value, bytes_of = _archived(data) if data.startswith(b"PK") else _in_a_row(data)
-        return _Values(bytes_of).value(value)
+        values = _Values(bytes_of)
+        return values.value(value), values.places
     except (pickle.UnpicklingError, zipfile.BadZipFile, RecursionError, MemoryError) as error:
         raise ValueError(f"{os.fspath(path)} can't be read as a file of tensors: {error}{at_user()}") from error
     except (
@@ -360,6 +374,7 @@ class _Values:
         self.storages: dict[Storage, np.ndarray[Any, Any]] = {}
         self.repeated = 0  # bytes of tensors beyond those of their storages
         self.done: dict[int, Any] = {}
+        self.places: dict[int, Place] = {}
 
     def value(self, held: Any) -> Any:
         """The value. Raises ValueError for what is neither a container nor plain."""
@@ -371,7 +386,9 @@ class _Values:
         if isinstance(held, Stored):
             array = self._array(held)
             trained = held.trained and (array.dtype.kind in "fc" or array.dtype == bfloat16)
-            return variable(array) if trained else asarray(array)
+            made = variable(array) if trained else asarray(array)
+            self.places[id(made)] = Place(made, held, self._storage(held.storage))
+            return made
         if isinstance(held, Sparse):
             return asarray(self._dense(held))
         if isinstance(held, numpy_parts.Array) and held.value is not None:

@@ -3,8 +3,9 @@
 Matrices are the last two axes, whatever lies in front is a batch. float32, float64, complex64 and complex128; integers become
 the default floating dtype. Everything is differentiable to every order in both modes, unless it says so.
 
-Where a matrix has no answer `numpy.linalg.LinAlgError` is raised when the value is computed, with the number of the matrix in
-its batch and the line that asked. Matrices with NaN or infinities give NaN. Arrays without elements are allowed.
+Where a matrix has no answer `numpy.linalg.LinAlgError` (a RuntimeError, too) is raised when the value is computed, with the
+number of the matrix in its batch and the line that asked. Matrices with NaN or infinities give NaN. Arrays without elements are
+allowed.
 
 Of Hermitian matrices (`cholesky`, `eigh`, `eigvalsh`) one triangle is read, as NumPy does, and derivatives are those in
 Hermitian directions. Where eigenvalues or singular values coincide the derivatives of the values, norms, `pinv`, `expm`,

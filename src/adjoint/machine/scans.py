@@ -82,8 +82,7 @@ class Called:
         e = Emitter(1)
         inputs = Inputs(e, arguments)
         loop = inputs.pointer(Loop(0))
-        with inputs.at_the_beginning():
-            begin = arguments.add_list(e, [Start(number, 0) for number in (*scan.reads, *scan.results)])
+        begin = inputs.listed([Start(number, 0) for number in (*scan.reads, *scan.results)])
         e.call(e.entry(loop, 0), (("ptr", "%table"), ("ptr", e.at("%args", begin, "i64")), ("ptr", loop)))
         return [e.function("unit", PARAMETERS, False, inputs.body)]
 
@@ -97,8 +96,7 @@ class Chosen:
         inputs = Inputs(e, arguments)
         choice, (first, *reads) = inputs.pointer(Loop(0)), scan.reads
         index = e.first(e.cast(e.load_scalar(inputs.pointer(Start(first, 0)), "0", scan.first), "int64"))
-        with inputs.at_the_beginning():
-            begin = arguments.add_list(e, [Start(number, 0) for number in (*reads, *scan.results)])
+        begin = inputs.listed([Start(number, 0) for number in (*reads, *scan.results)])
         given = (("ptr", "%table"), ("ptr", e.at("%args", begin, "i64")), ("ptr", choice), ("i64", index))
         e.call(e.entry(choice, 0), given)
         return [e.function("unit", PARAMETERS, False, inputs.body)]

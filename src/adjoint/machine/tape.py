@@ -16,7 +16,7 @@ import numpy as np
 
 from adjoint import _forks
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Emitter, Value, lanes_for
+from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value, lanes_for
 from adjoint.compiler.loops.formulas import applied, is_lowered
 from adjoint.compiler.targets.llvm import source_of
 from adjoint.plan.plan import Plan, Step
@@ -352,7 +352,7 @@ def _aliases(plan: Plan, root: dict[int, int], single: set[int]) -> tuple[list[S
         if name == "sum":
             if types[source].size != 1 and (source in single or step.type.size != 1):
                 return None
-            if types[source].dtype.name not in ELEMENT:
+            if types[source].dtype.name not in ITEMSIZE:
                 return None
         else:
             names = tuple([types[i].dtype.name for i in step.inputs])

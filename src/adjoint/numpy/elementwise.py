@@ -11,10 +11,12 @@ import numpy as np
 from adjoint.arrays import (
     selecting,
 )
+from adjoint.composites.special import of_parts
 from adjoint.numpy.table import NONE, stands_for
 from adjoint.numpy.ufuncs import written
 from adjoint.tensors import functions as f
 from adjoint.tensors.composing import as_tensor, scoped
+from adjoint.tensors.named import wrap
 from adjoint.tensors.pending import force_selection
 from adjoint.tensors.values import to_tens
 
@@ -33,7 +35,9 @@ def clip(
 @stands_for(np.round, np.around)
 def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     t, places = as_tensor(a), operator.index(decimals)
-    if t.dtype.inexact and places:
+    if t.dtype.kind == "c" and places:  # by parts: a quotient has NaN in both where one is NaN
+        found = wrap(of_parts(round(f.real(t), places).node, round(f.imag(t), places).node))
+    elif t.dtype.inexact and places:
         factor = 10.0 ** abs(places)  # a power of ten of a negative exponent isn't exact
         found = f.round(t * factor) / factor if places > 0 else f.round(t / factor) * factor
     else:

@@ -19,7 +19,7 @@ from .rates import rate_of
 __all__ = ["LBFGS"]
 
 Vector = np.ndarray[Any, Any]
-SUFFICIENT, CURVATURE, MOST_TRIALS = 1e-4, 0.9, 25  # Wolfe's conditions, and how often the line search tries
+SUFFICIENT, CURVATURE = 1e-4, 0.9  # Wolfe's conditions
 
 
 @dataclass
@@ -103,8 +103,8 @@ class LBFGS(Optimizer):
             if slope > -group["tolerance_change"]:
                 break
             before, here = loss, Trial(0.0, loss, gradient, slope)
-            searching = group["line_search_fn"] is not None
-            found, tried = self._moved(closure, here, step, direction, iterations == group["max_iter"], searching)
+            left = group["max_eval"] - evaluations if group["line_search_fn"] is not None else None
+            found, tried = self._moved(closure, here, step, direction, iterations == group["max_iter"], left)
             loss, gradient, state["t"] = found.loss, found.gradient, found.step
             evaluations += tried
             if (
@@ -117,9 +117,10 @@ class LBFGS(Optimizer):
         return first
 
     def _moved(
-        self, closure: Callable[[], Any], here: Trial, step: float, direction: Vector, last: bool, searching: bool
+        self, closure: Callable[[], Any], here: Trial, step: float, direction: Vector, last: bool, most: int | None
     ) -> tuple[Trial, int]:
-        """The point that the parameters are moved to along a direction, and how often the closure was called."""
+        """The point that the parameters are moved to along a direction, and how often the closure was called: about `most` times
+        where the point is searched for."""
         start = self._values()
 
         def at(step: float) -> Trial:
@@ -128,8 +129,9 @@ class LBFGS(Optimizer):
             gradient = self._gradient()
             return Trial(step, loss, gradient, float(gradient @ direction))
 
-        if searching:
-            found, tried = _searched(at, here, step, float(np.abs(direction).max()), self.param_groups[0])
+        if most is not None:
+            narrow = self.param_groups[0]["tolerance_change"] / float(np.abs(direction).max())
+            found, tried = _searched(at, here, step, most, narrow)
             self._set(start + found.step * direction)
             return found, tried
         if not last:
@@ -204,10 +206,9 @@ class LBFGS(Optimizer):
         return asarray(value, dtype=parameter.dtype).detach()
 
 
-def _searched(
-    at: Callable[[float], Trial], here: Trial, step: float, largest: float, group: Group
-) -> tuple[Trial, int]:
-    """A point that meets Wolfe's strong conditions, or the best one found, and how many were tried."""
+def _searched(at: Callable[[float], Trial], here: Trial, step: float, most: int, narrow: float) -> tuple[Trial, int]:
+    """A point that meets Wolfe's strong conditions, or the best one found, and how many were tried: one, and up to `most` more. A
+    bracket that is `narrow` isn't looked into."""
 
     def rises(trial: Trial) -> bool:
         return trial.loss > here.loss + SUFFICIENT * trial.step * here.slope
@@ -216,43 +217,41 @@ def _searched(
         return abs(trial.slope) <= -CURVATURE * here.slope
 
     before, now, tried = here, at(step), 1
-    while True:  # larger and larger steps, until there is a minimum between two of them
+    while tried <= most:  # larger and larger steps, until there is a minimum between two of them
         if rises(now) or (tried > 2 and now.loss >= before.loss) or (now.slope >= 0 and not is_flat(now)):
             break
         if is_flat(now):
             return now, tried
-        if tried > MOST_TRIALS:
-            before = here
-            break
         step = _lowest(before, now, now.step + 0.01 * (now.step - before.step), 10 * now.step)
         before, now = now, at(step)
         tried += 1
-    low, high = (before, now) if before.loss <= now.loss else (now, before)
+    else:
+        before = here
+    ends = [before, now]
+    low = int(not before.loss <= now.loss)  # which of them is lower, the first of equal ones
     stalled = False
-    while tried <= MOST_TRIALS and abs(high.step - low.step) * largest >= group["tolerance_change"]:
-        left, right = sorted((low.step, high.step))
-        step, margin = _lowest(low, high, left, right), 0.1 * (right - left)
-        if min(right - step, step - left) < margin:  # at the edge twice in a row: away from it
-            if stalled or step >= right or step <= left:
-                step = right - margin if abs(step - right) < abs(step - left) else left + margin
-                stalled = False
-            else:
-                stalled = True
-        else:
-            stalled = False
+    while tried <= most:
+        left, right = sorted([end.step for end in ends])
+        if right - left < narrow:
+            break
+        step, margin = _lowest(ends[0], ends[1], left, right), 0.1 * (right - left)
+        at_edge = min(right - step, step - left) < margin
+        moved = at_edge and (stalled or step >= right or step <= left)  # away from the edge, the second time in a row
+        if moved:
+            step = right - margin if abs(step - right) < abs(step - left) else left + margin
+        stalled = at_edge and not moved
         now = at(step)
         tried += 1
-        if rises(now) or now.loss >= low.loss:
-            high = now
-            if high.loss < low.loss:
-                low, high = high, low
+        if rises(now) or now.loss >= ends[low].loss:
+            ends[1 - low] = now
+            low = int(not ends[0].loss <= ends[1].loss)
             continue
         if is_flat(now):
             return now, tried
-        if now.slope * (high.step - low.step) >= 0:
-            high = low
-        low = now
-    return low, tried
+        if now.slope * (ends[1 - low].step - ends[low].step) >= 0:
+            ends[1 - low] = ends[low]
+        ends[low] = now
+    return ends[low], tried
 
 
 def _lowest(a: Trial, b: Trial, left: float, right: float) -> float:
@@ -265,5 +264,8 @@ def _lowest(a: Trial, b: Trial, left: float, right: float) -> float:
     if not root >= 0:
         return (left + right) / 2
     root = math.sqrt(root)
-    place = b.step - distance * (b.slope + root - mean) / (b.slope - a.slope + 2 * root)
+    above, below = b.slope + root - mean, b.slope - a.slope + 2 * root
+    if not below:  # as of a linear loss, whose minimum is as far as the bounds allow
+        return (left + right) / 2 if not above else left if above > 0 else right
+    place = b.step - distance * above / below
     return min(max(place, left), right)

@@ -11,6 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from adjoint.plan.called import results_of
+from adjoint.primitives.calls import CALL
+
 __all__ = ["ordered"]
 
 LARGE = 1 << 10  # elements: without an array of so many the order makes no difference
@@ -29,13 +32,16 @@ def ordered(steps: list[Any], outputs: Sequence[int], types: Sequence[Any], leav
     depth = [0] * len(types)
     made: list[Any] = [None] * len(types)
     for step in steps:
-        _, _, _, _, inputs, output, _ = step
+        op, _, _, _, inputs, output, _ = step
         deepest = 0
         for i in inputs:
             if depth[i] > deepest:
                 deepest = depth[i]
-        depth[output] = deepest + 1
-        made[output] = step
+        if op is CALL:
+            for i in results_of(step):
+                depth[i], made[i] = deepest + 1, step
+        else:
+            depth[output], made[output] = deepest + 1, step
     nearest = sorted(asked, key=depth.__getitem__)
     if nearest == asked:
         return steps
@@ -68,15 +74,19 @@ class _Sequence:
             if step is None:
                 continue
             ready = True
-            for i in reversed(step.inputs):
+            op, _, _, _, inputs, output, _ = step
+            for i in reversed(inputs):
                 if waiting[i] is not None:
                     if ready:  # it comes again behind what it needs
                         push(slot)
                         ready = False
                     push(i)
             if ready:
-                waiting[slot] = None
                 come(step)
+                waiting[slot] = None
+                if op is CALL:
+                    for i in output:
+                        waiting[i] = None
 
 
 def _readers(steps: list[Any], types: Sequence[Any], leaves: int) -> list[list[int]]:
@@ -90,7 +100,7 @@ def _readers(steps: list[Any], types: Sequence[Any], leaves: int) -> list[list[i
             if leaf >= 0:
                 if op.view and i == inputs[0]:
                     source[output] = leaf
-                elif not op.elementwise:
+                elif not op.elementwise and op is not CALL:
                     readers[leaf].append(output)
     return readers
 
@@ -106,9 +116,12 @@ def _replaced(slot: int, made: Sequence[Any], types: Sequence[Any], leaves: int,
     stack = [slot]
     while stack:
         step = made[stack.pop()]
-        if step is None or not (step.op.elementwise or step.op.view):
+        if step is None:
             continue
-        for i in step.inputs:
+        op, _, _, _, inputs, _, _ = step
+        if not (op.elementwise or op.view or op is CALL):
+            continue
+        for i in inputs:
             if i not in seen and types[i] is kind:
                 seen.add(i)
                 (found if i < leaves else stack).append(i)

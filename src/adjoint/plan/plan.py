@@ -14,8 +14,9 @@ import numpy as np
 
 from adjoint import _forks
 from adjoint.derive import derive_pullback, reverse
-from adjoint.graph import PRIMITIVES, ArrayType, Node, Primitive, Variable, mode, topological
+from adjoint.graph import PRIMITIVES, ArrayType, Node, Primitive, StandIn, Variable, mode, topological
 from adjoint.graph.node import Site
+from adjoint.plan.called import results_of, written_out
 from adjoint.plan.canonical import Canonical, value_array
 from adjoint.plan.donation import forgotten_leaves
 from adjoint.plan.order import ordered
@@ -51,7 +52,7 @@ class Step(NamedTuple):
         return step_text(self)
 
 
-def step_of(op: Primitive, attributes: Any, inputs: tuple[int, ...], output: int, type: Any) -> Step:
+def step_of(op: Primitive | StandIn, attributes: Any, inputs: tuple[int, ...], output: int, type: Any) -> Step:
     """A step of an operation, with its kernels."""
     kernel = op.kernel(attributes, type)
     return _new_tuple(Step, (op, attributes, kernel, op.masked or kernel, inputs, output, type))
@@ -79,6 +80,7 @@ class Program(Protocol):
 class Plan:
     """Steps over numbered slots. The first slots are the leaves, then the free numbers; `constants` fill others.
 
+    joined     the steps, those of a call as one until somebody asks for `steps`
     outputs    (canonical number, index, slot, kept): whose value to store, which of its values if it has several (else
                None), and whether it is for the reverse pass only
     checked    positions in `outputs` that are wrong if not finite, unless the masked kernels computed them
@@ -91,7 +93,8 @@ class Plan:
         self.leaf_types = leaf_types
         self.number_types = number_types
         self.constants: dict[int, Any] = {}
-        self.steps: list[Step] = []
+        self.joined: list[Step] = []
+        self.count = 0  # of steps
         self.types: list[Any] = [*leaf_types, *number_types]
         self.outputs: list[tuple[int, int | None, int, bool]] = []
         self.checked: list[int] = []
@@ -118,6 +121,29 @@ class Plan:
 
     def __str__(self) -> str:
         return plan_text(self)
+
+    @property
+    def steps(self) -> list[Step]:
+        """The steps one by one."""
+        if self.count != len(self.joined):
+            self.steps = [one for step in self.joined for one in (written_out(step) if step.op is CALL else (step,))]
+        return self.joined
+
+    @steps.setter
+    def steps(self, steps: list[Step]) -> None:
+        self.joined, self.count = steps, len(steps)
+
+    def join(self, steps: list[Step]) -> None:
+        """Let these be the steps, calls among them."""
+        slots: list[Any] = [step.output for step in steps if step.op is CALL]
+        self.joined, self.count = steps, len(steps) + sum([len(own) - 1 for own in slots])
+
+    @property
+    def elements(self) -> int:
+        """How many elements all steps compute."""
+        types = [step.type for step in self.joined]
+        types += [t for step in self.joined if step.op is CALL for t in step.attributes[0].every_type]
+        return sum([t.size for t in types if type(t) is not tuple])
 
     @property
     def nbytes(self) -> int:
@@ -148,7 +174,7 @@ class Builder:
 
     def __init__(self, plan: Plan, slot_of: dict[Node, int], replaced: dict[Node, Node]) -> None:
         self.plan = plan
-        self.types, self.steps = plan.types, plan.steps
+        self.types, self.steps = plan.types, plan.joined
         self.slot_of = slot_of
         self.replaced = replaced
         self.scalars: set[int] = set()  # slots of constants: one number, whatever the shape
@@ -267,18 +293,15 @@ class Builder:
         return self.add(ADD, None, (*onto, source), node.type) if onto else source
 
     def call(self, callee: Callee, slots: tuple[int, ...]) -> list[int]:
-        """The slots of what a call is given and of its steps, which come one by one. No others are equal to them."""
-        found, types, given = list(slots), self.plan.types, callee.given
-        come, meet, alone = self.plan.steps.append, found.append, self.scalars.issuperset
-        for kernel, (op, attributes, places, type, _, _) in zip(callee.kernels, callee.steps, strict=True):
-            inputs = tuple([found[k] for k in places])
-            if places[0] < given and places[-1] < given and alone(inputs) and type.shape != ():
-                inputs = (self.spread(inputs[0]), *inputs[1:])
-            slot = len(types)
-            types.append(type)
-            come(_new_tuple(Step, (op, attributes, kernel, kernel, inputs, slot, type)))
-            meet(slot)
-        return found
+        """The slots of what a call is given and of its steps. No others are equal to these."""
+        types, alone = self.types, self.scalars.issuperset
+        spread = {k: self.spread(slots[places[0]]) for k, places in callee.alone if alone([slots[x] for x in places])}
+        first = len(types)
+        types += callee.every_type
+        made: Any = range(first, len(types))
+        read = (*slots, *spread.values())
+        self.steps.append(Step(CALL, (callee, tuple(spread)), callee, callee, read, made, callee.types))
+        return [*slots, *made]
 
     def given(self, node: Node) -> int:
         """The slot of a node that has a value or is a constant."""
@@ -390,27 +413,35 @@ def narrowed_attributes(
 
 def _narrow(plan: Plan) -> None:
     """Let steps with several outputs compute those that are read."""
-    if all([step.op.narrowed is None for step in plan.steps]):
+    if all([step.op.narrowed is None for step in plan.joined]):
         return
-    steps = [(step.output, step.op, step.attributes, step.inputs) for step in plan.steps]
+    steps = [(step.output, step.op, step.attributes, step.inputs) for step in plan.joined]
     found = narrowed_attributes(steps, [slot for _, _, slot, _ in plan.outputs])
-    for k, step in enumerate(plan.steps):
+    for k, step in enumerate(plan.joined):
         attributes = found.get(step.output)
         if attributes is not None:
             kernel = step.op.kernel(attributes, step.type)
-            plan.steps[k] = step._replace(attributes=attributes, kernel=kernel, masked=step.op.masked or kernel)
+            plan.joined[k] = step._replace(attributes=attributes, kernel=kernel, masked=step.op.masked or kernel)
 
 
 def _note_masks(plan: Plan) -> None:
     after: set[int] = set()
-    ops, _, _, _, inputs, slots, _ = zip(*plan.steps, strict=True) if plan.steps else [()] * len(Step._fields)
-    plan.always_masked = must_mask(zip(slots, ops, inputs, strict=True), after)
+    looked_at: list[tuple[int, Primitive, Sequence[int]]] = []
+    for step in plan.joined:
+        op, _, _, _, inputs, slot, _ = step
+        if op is not CALL:
+            looked_at.append((slot, op, inputs))
+        elif step.attributes[0].masks:
+            looked_at += [(one.output, one.op, one.inputs) for one in written_out(step)]
+        else:
+            looked_at += [(slot, CALL, inputs) for slot in results_of(step)]
+    plan.always_masked = must_mask(looked_at, after)
     plan.has_masked = bool(after)
     doubtful = [place for place, (_, _, slot, _) in enumerate(plan.outputs) if slot in after]
     types = [plan.types[plan.outputs[place][2]] for place in doubtful]
     plan.always_masked = plan.always_masked or tuple in map(type, types)  # several arrays, which nobody looks at
     plan.checked = [place for place, t in zip(doubtful, types, strict=True) if type(t) is not tuple and t.inexact]
-    plan.has_products = not PRODUCTS.isdisjoint(ops)
+    plan.has_products = not PRODUCTS.isdisjoint([op for _, op, _ in looked_at])
 
 
 # What to compute: the number of a node in the canonical order, which of its values if it has several, the node that stands
@@ -460,7 +491,8 @@ def built(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[Plan, Builde
     builder.scalars.update(range(len(c.leaves), len(c.leaves) + len(c.numbers)))
     builder.place([x for _, _, x, _ in targets])
     plan.outputs = [(i, k, builder.whole(x), is_kept) for i, k, x, is_kept in targets]
-    plan.steps = ordered(plan.steps, [slot for _, _, slot, _ in plan.outputs], plan.types, len(plan.leaf_types))
+    asked = [slot for _, _, slot, _ in plan.outputs]
+    plan.join(ordered(plan.joined, asked, plan.types, len(plan.leaf_types)))
     _narrow(plan)
     _note_masks(plan)
     plan.forgotten = forgotten_leaves(c)
@@ -472,12 +504,12 @@ MOST_NOTED = 1 << 17  # steps of a plan that is remembered to be read
 
 def note(plan: Plan, builder: Builder) -> None:
     """Write down where each step of a plan was recorded, and what its leaves are called."""
-    if len(plan.steps) > MOST_NOTED:
+    if plan.count > MOST_NOTED:
         return
-    producer, sites = {step.output: step for step in plan.steps}, plan.sites
+    producer, sites = {step.output: step for step in plan.joined}, plan.sites
     for node, found in builder.called.items():
         callee = node.attributes
-        sites.update({k: (x.site, x.offset) for k, x in zip(found[callee.given :], callee.steps, strict=True)})
+        sites.update(zip(found[callee.given :], callee.sites, strict=True))
     for node, slot in builder.slot_of.items():
         if node.inputs:
             if slot not in sites:  # the first of those that were merged

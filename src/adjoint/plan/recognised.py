@@ -16,10 +16,11 @@ from adjoint._sources import run_source
 from adjoint.derive import PULLBACK
 from adjoint.graph import ArrayType, Node
 from adjoint.plan.canonical import COUNTED_IN_LIST, Canonical
+from adjoint.plan.plan import Plan
 from adjoint.primitives.core import FULL, IDENTITY, LITERALS, VERSION, is_literal
 from adjoint.primitives.custom import HOST_CALL
 
-__all__ = ["Recognizer", "recognizer"]
+__all__ = ["Recognizer", "comes_with_code", "recognizer"]
 
 MOST = 4000  # nodes that a function of Python's asks,
 MOST_NATIVE = 1 << 15  # and native code
@@ -53,17 +54,19 @@ class Expected(NamedTuple):
 class Recognizer:
     """Recognises the graphs that have the structure of one. `credit` is what it has left of being of use. `parts` has, for the
     attributes of which a part is compared, what gives that part, and the part. Native code also says whether the nodes have the
-    reference counts that are `noted` in its array `counts`."""
+    reference counts that are `noted`, with a plan, in its array `counts`; then `store` puts the results of that plan where they
+    belong, where that is simple."""
 
     __slots__ = (
-        "counts", "credit", "edges", "entries", "expected", "kept", "match", "noted", "parts", "roots", "structural"
+        "counts", "credit", "edges", "entries", "expected", "kept", "match", "noted", "parts", "roots", "store", "structural"
     )  # fmt: skip
 
     def __init__(self, c: Canonical, expected: list[Expected], native: bool) -> None:
         self.expected, self.roots = expected, c.roots
         self.kept: Any = None  # while native code is called
         self.counts: Any = None
-        self.noted: list[int] | None = None
+        self.noted: Any = None
+        self.store: Callable[..., bool] | None = None
         self.match: Any = None
         if not (native and self.improve()) and len(expected) <= MOST:
             self.match = _written(expected, c.roots)
@@ -72,41 +75,55 @@ class Recognizer:
         self.credit = CREDIT
 
     def improve(self, met: int = 0) -> bool:
-        """Be native code, if there is some by now, or can be for a graph that was met so often; and let calls be that, too."""
+        """Be native code, if there is some by now, or can be for a graph that was met so often."""
         recording = _recording()
         if self.kept is None:
             found = recording.matcher(self.expected, self.roots, met >= recording.FOR_LONG)
             if found is not None:
                 self.match, self.counts, self.kept = found
-        recording.improve_calls(met)
         return self.kept is not None
 
-    def note(self, counts: list[int] | None) -> None:
-        """Note which reference counts the nodes had, as `reference_counts` gives them, for native code to compare."""
+    def note(self, last: tuple[list[int] | None, Plan | None]) -> None:
+        """Note which reference counts the nodes had, as `reference_counts` gives them, for native code to compare, and the plan
+        that was taken then."""
         if self.counts is not None:
+            counts, plan = last
             held = [-1] if counts is None else [n - COUNTED_IN_LIST + 1 for n in counts]
             self.counts[: len(held)] = held
-            self.noted = counts
+            is_simple = plan is not None and not plan.forgotten
+            self.store = _recording().storer(self.expected, plan.outputs) if is_simple else None  # type: ignore[union-attr]
+            self.noted = last
 
-    def recognises(self, c: Canonical) -> bool:
-        """Whether a graph, of which the roots alone are numbered, has the structure; then its order is known, and the nodes note
-        their numbers when somebody asks for them (`Canonical.note_numbers`)."""
+    def look(self, roots: list[Node]) -> Any:
+        """What is found of the graph of these roots if it has the structure, else None: the nodes in order, leaves, free numbers,
+        their nodes, pullbacks, attributes of which a part was compared; by native code also the leaves' arrays, if they are
+        all that, and whether the nodes are held as noted."""
         try:
-            found = self.match(c.order)
-            for (part, expected), attributes in zip(self.parts, found[4] if found else (), strict=False):
-                if part(attributes) != expected:
-                    found = None
+            found = self.match(roots)
+            if found is not None:
+                for (part, expected), attributes in zip(self.parts, found[5], strict=True):
+                    if part(attributes) != expected:
+                        found = None
         except ValueError:  # attributes that aren't compared
             found = None
         if found is None:
             self.credit -= 1
-            return False
-        self.credit = min(self.credit + 1, CREDIT)
-        c.order, c.leaves, c.numbers, c.pullbacks, *more = found
+        elif self.credit < CREDIT:
+            self.credit += 1
+        return found
+
+    def entered(self, found: Any) -> Canonical:
+        """What was found as a numbered graph, whose nodes note their numbers when somebody asks for them
+        (`Canonical.note_numbers`)."""
+        order, leaves, numbers, nodes, pullbacks, _, *more = found
+        c = Canonical(order[: self.roots], self.structural)
+        c.order, c.leaves, c.pullbacks = order, leaves, pullbacks
+        c.numbers = list(zip(numbers, nodes, strict=True))
+        nodes.clear()  # as many references as there are where all are numbered
         if self.counts is not None:
-            _, c.arrays, c.unchanged = more
-        c.entries, c.edges, c.structural = self.entries, self.edges, self.structural
-        return True
+            c.arrays, c.unchanged = more
+        c.entries, c.edges = self.entries, self.edges
+        return c
 
 
 def recognizer(c: Canonical, native: bool = True) -> Recognizer | None:
@@ -122,6 +139,11 @@ def recognizer(c: Canonical, native: bool = True) -> Recognizer | None:
         expected.append(said)
     made = Recognizer(c, expected, native)
     return None if made.match is None else made
+
+
+def comes_with_code() -> bool:
+    """Whether there is native code for this, without compiling any."""
+    return bool(_recording().is_there())
 
 
 def _recording() -> Any:
@@ -208,7 +230,8 @@ def _function(expected: list[Expected], lines: list[str], names: dict[str, Any])
     """The function of these lines, which gives what they found."""
     order = [f"n{i}" for i in range(len(expected))]
     said = list(zip(order, expected, strict=True))
-    found = [order, [x for x, e in said if e.leaf], [f"({x}.attributes, {x})" for x, e in said if e.asked == "free"],
+    free = [x for x, e in said if e.asked == "free"]
+    found = [order, [x for x, e in said if e.leaf], [f"{x}.attributes" for x in free], free,
              [x for x, e in said if e.pulled], [f"{x}.attributes" for x, e in said if e.given]]  # fmt: skip
     result = ", ".join([f"[{', '.join(some)}]" for some in found])
     body = "\n ".join([*lines, f"if len({{{', '.join(order)}}}) != {len(order)}: return", f"return {result}"])

@@ -15,10 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from adjoint.plan.called import results_of
 from adjoint.plan.listing import NOTHING
 from adjoint.plan.matching import Loop, find_loops
 from adjoint.plan.plan import Plan, Step
 from adjoint.plan.repeated import left_out
+from adjoint.primitives.calls import CALL
 
 __all__ = ["Shortened", "shortened", "sums_of"]
 
@@ -26,16 +28,17 @@ Array = np.ndarray[Any, Any]
 
 WORTH = 4000  # steps: shorter plans are as quickly planned as they are
 VARIED = 16  # steps of each kind, on average: with fewer, little repeats
-INPUTS = 12  # of a step in a loop, at most
+INPUTS = 16  # of a step in a loop, at most
 LEFT = 6  # times that are left of each loop, at least,
 LEFT_STEPS = 100  # and entries
 SHORTEST = 16  # entries of a loop in all
 WINDOWS = (4, 32, 512)  # entries that are compared at once
 SAVED = 0.6  # of the entries must be left out
+FACTOR = 0x1E3779B97F4A7C15  # an odd number whose powers have nothing in common
 
 
 class Entries(NamedTuple):
-    """The steps of a plan, and before each what it is the first to read of what is given.
+    """What the steps of a plan give, a call several arrays, and before each what it is the first to read of what is given.
 
     slots      of each entry
     steps      which step it is; `NOTHING` for what is given
@@ -62,15 +65,15 @@ class Shortened(NamedTuple):
 
 def shortened(plan: Plan) -> Shortened | None:
     """A shorter plan of fewer equal layers; None where most of a plan doesn't repeat often."""
-    if len(plan.steps) < WORTH:
+    if plan.count < WORTH:
         return None
-    columns: Any = Step._make(zip(*plan.steps, strict=True))
-    if len(set(zip(columns.op, columns.type, strict=True))) * VARIED > len(plan.steps):
+    columns: Any = Step._make(zip(*plan.joined, strict=True))
+    if len(set(zip(columns.op, columns.type, strict=True))) * VARIED > plan.count:
         return None
     entries = _entries(plan, columns)
     sums = sums_of(entries.operands)
     loops = find_loops(entries.case, sums, shortest=SHORTEST, rest=0.0, windows=WINDOWS)
-    loops = [loop for loop in loops if _advances(entries.operands, loop)]
+    loops = [_whole_steps(entries, loop) for loop in loops if _advances(entries.operands, loop)]
     saved, times, left = max([_saving(loops, loop.times) for loop in loops], default=(0, 0, 0))
     if saved < SAVED * len(entries.slots):
         return None
@@ -86,8 +89,7 @@ def shortened(plan: Plan) -> Shortened | None:
 def sums_of(names: Array) -> Array:
     """One sum of all names in each row, each times a number of its own, as a column: it advances by a fixed stride where all of
     them do, and nearly never elsewhere."""
-    factors = np.random.default_rng(0).integers(1 << 62, size=names.shape[1])
-    found: Array = names @ factors
+    found: Array = names @ np.cumprod(np.full(names.shape[1], FACTOR))
     return found[:, None]
 
 
@@ -104,40 +106,68 @@ def _saving(loops: Sequence[Loop], least: int) -> tuple[int, int, int]:
     return (least - left) * sum(periods), least - left, left
 
 
+def _whole_steps(entries: Entries, loop: Loop) -> Loop:
+    """A loop from the first entry on with which a step begins."""
+    start, steps = loop.start, entries.steps
+    while start < loop.stop and steps[start] != NOTHING and steps[start] == steps[start - 1]:
+        start += 1
+    return Loop(start, loop.period, (loop.stop - start) // loop.period)
+
+
 def _entries(plan: Plan, columns: Any) -> Entries:
-    inputs = columns.inputs
-    count, made = len(inputs), np.array(columns.output)
-    several = np.fromiter(map(len, inputs), np.intp, count)
+    rows, made = _results(plan, columns)
+    inputs, count = columns.inputs, len(rows)
+    several = np.fromiter(map(len, inputs), np.intp, len(inputs))
     read = np.fromiter(chain.from_iterable(inputs), np.intp, several.sum())
-    reader = np.repeat(np.arange(count), several)
+    reader = np.repeat(np.arange(len(inputs)), several)
     is_made = np.zeros(len(plan.types), bool)
     is_made[made] = True
     given = np.flatnonzero(~is_made[read])
     own, first = np.unique(read[given], return_index=True)
     order = np.argsort(first)
     own, first = own[order], reader[given[first[order]]]  # what is given, and the step that reads it first
-    at = np.full(len(plan.types), NOTHING)
-    at[made] = places = np.arange(count) + np.searchsorted(first, np.arange(count), side="right")
-    at[own] = own_places = first + np.arange(len(own))
+    at = np.full(len(plan.types), NOTHING, np.int32)
+    at[made] = places = np.arange(count) + np.searchsorted(first, rows, side="right")
+    at[own] = own_places = np.searchsorted(rows, first) + np.arange(len(own))
     size = count + len(own)
     steps, slots, case = np.full(size, NOTHING), np.empty(size, np.intp), np.empty(size, np.intp)
-    steps[places], slots[places], slots[own_places] = np.arange(count), made, own
-    case[places], case[own_places] = _kinds(plan, columns, own.tolist())
+    steps[places], slots[places], slots[own_places] = rows, made, own
+    case[places], case[own_places] = _kinds(plan, columns, rows, own.tolist())
     fits = several[reader] <= INPUTS
     column = np.arange(len(read)) - np.repeat(np.cumsum(several) - several, several)
-    operands = np.full((size, INPUTS), NOTHING)
-    operands[places[reader[fits]], column[fits]] = at[read[fits]]
-    return Entries(slots, steps, case, operands)
+    operands = np.full((len(inputs), min(INPUTS, several.max())), NOTHING, np.int32)
+    operands[reader[fits], column[fits]] = at[read[fits]]
+    every = np.full((size, operands.shape[1]), NOTHING, np.int32)
+    every[places] = operands[rows]
+    return Entries(slots, steps, case, every)
 
 
-def _kinds(plan: Plan, columns: Any, given: list[int]) -> tuple[list[int], list[int]]:
-    """Of what kind each step is, and what is given."""
+def _results(plan: Plan, columns: Any) -> tuple[Array, Array]:
+    """The number of the step that gives each slot, and these slots, in order."""
+    calls = [k for k, op in enumerate(columns.op) if op is CALL]
+    if not calls:
+        return np.arange(len(columns.op)), np.array(columns.output)
+    given = [results_of(plan.joined[k]) for k in calls]
+    made, several = list(columns.output), np.ones(len(columns.op), np.intp)
+    for k, slots in zip(calls, given, strict=True):
+        made[k], several[k] = slots[0], len(slots)
+    rows = np.repeat(np.arange(len(several)), several)
+    found = np.array(made)[rows]
+    found[np.isin(rows, calls)] = list(chain.from_iterable(given))
+    return rows, found
+
+
+def _kinds(plan: Plan, columns: Any, rows: Array, given: list[int]) -> tuple[Array, list[int]]:
+    """Of what kind the result of each row is, and what is given."""
     known: dict[Any, int] = {}
     number = known.setdefault
     leaves = len(plan.leaf_types)
     numbers = leaves + len(plan.number_types)
     counts = list(map(len, columns.inputs))
-    exact = [None if x is None else _exact(op.key, x) for op, x in zip(columns.op, columns.attributes, strict=True)]
+    exact = [
+        None if x is None else x if op is CALL else _exact(op.key, x)
+        for op, x in zip(columns.op, columns.attributes, strict=True)
+    ]
     made: list[int] = [number(key, len(known)) for key in zip(columns.op, exact, columns.type, counts, strict=True)]
     for k, count in enumerate(counts):
         if count > INPUTS:  # like no other
@@ -150,7 +180,8 @@ def _kinds(plan: Plan, columns: Any, given: list[int]) -> tuple[list[int], list[
         elif (constant := plan.constants[slot]).ndim == 0:
             key = (constant.dtype, constant.tobytes(), plan.types[slot])
         own.append(number(key, len(known)))
-    return made, own
+    which = np.arange(len(rows)) - np.searchsorted(rows, rows)  # of the results of a step
+    return np.array(made)[rows] + which * len(known), own
 
 
 def _exact(key: Any, attributes: Any) -> Any:
@@ -170,13 +201,16 @@ def _rebuilt(plan: Plan, entries: Entries, places: Array, expected: Array) -> Pl
     numbers = entries.steps[places]
     read = entries.operands[places]
     changed = ((slots[expected] != entries.slots[read]) & (read != NOTHING)).any(axis=1)
-    steps = [plan.steps[k] for k in numbers[numbers != NOTHING].tolist()]
+    made = numbers != NOTHING
+    begins = made & (numbers != np.roll(numbers, 1))
+    steps = [plan.joined[k] for k in numbers[begins].tolist()]
     if not all([there.issuperset(step.inputs) for step in steps if len(step.inputs) > INPUTS]):
         return None
-    which = (np.cumsum(numbers != NOTHING) - 1)[changed]
+    which = (np.cumsum(begins) - 1)[changed]
     for k, inputs in zip(which.tolist(), slots[expected[changed]].tolist(), strict=True):
         steps[k] = steps[k]._replace(inputs=tuple(inputs[: len(steps[k].inputs)]))
     gone = set(entries.slots.tolist()) - there
     short = copy.copy(plan)
-    short.steps, short.outputs = steps, [one for one in plan.outputs if one[2] not in gone]
+    short.join(steps)
+    short.outputs = [one for one in plan.outputs if one[2] not in gone]
     return short

@@ -7,6 +7,7 @@ graph as graph gets them written out. Calls are never tracked: what is different
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -32,12 +33,22 @@ class Callee:
     """The operations of a call: of so many values `given`, by `steps`, those at the places `outputs`. Two that do the same are
     one object, so that a plan's key has that in place of the steps."""
 
-    __slots__ = ("__weakref__", "given", "kernels", "last", "outputs", "steps", "types")
+    __slots__ = (
+        "__weakref__", "alone", "every_type", "given", "kernels", "last", "masks", "outputs", "sites", "steps", "takes",
+        "types",
+    )  # fmt: skip
 
     def __init__(self, given: int, steps: tuple[CalledStep, ...], outputs: tuple[int, ...]) -> None:
         self.given, self.steps, self.outputs = given, steps, outputs
         self.types = tuple([steps[k - given].type for k in outputs])
         self.kernels = [step.op.kernel(step.attributes, step.type) for step in steps]
+        # whether a NaN may come or go in it, which steps tell one by one
+        self.masks = any([step.op.masked is not None or step.op.swallows for step in steps])
+        self.sites = [(step.site, step.offset) for step in steps]
+        self.every_type = [step.type for step in steps]
+        self.takes = [_taking(step.places) for step in steps]  # what a step reads, of all values
+        # the steps on arrays that read nothing but what is given, which may be numbers alone, and where
+        self.alone = [(k, x.places) for k, x in enumerate(steps) if x.type.shape != () and max(x.places) < given]
         last = {place: k for k, step in enumerate(steps) for place in step.places if place >= given}
         self.last: list[list[int]] = [[] for _ in steps]  # the places that nobody reads after each step
         for place, k in last.items():
@@ -55,6 +66,14 @@ class Callee:
             for place in last:
                 values[place] = None
         return tuple([values[k] for k in self.outputs])
+
+
+def _taking(places: tuple[int, ...]) -> Callable[[list[Any]], tuple[Any, ...]]:
+    """A function of a list that gives what it has at these places."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    (place,) = places
+    return lambda values: (values[place],)
 
 
 _known: WeakValueDictionary[Any, Callee] = WeakValueDictionary()

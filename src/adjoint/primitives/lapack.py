@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from adjoint import _openblas
+from adjoint.errors import LinAlgError
 
 Array = np.ndarray[Any, Any]
 
@@ -205,7 +206,7 @@ def _for_each(function: Any, arguments: list[Any], arrays: dict[int, Array], let
     for _ in range(len(next(iter(arrays.values())))):
         function(*given)
         if info.value > 0:
-            raise np.linalg.LinAlgError(f"{info.value}")
+            raise LinAlgError(f"{info.value}")
         for k, pointer in pointers.items():
             pointer.value = (pointer.value or 0) + arrays[k].strides[0]
 
@@ -284,7 +285,7 @@ def _shifted_qr(t: Array, z: Array) -> tuple[Array, Array]:
             continue
         steps += 1
         if steps > 300:
-            raise np.linalg.LinAlgError("the Schur form did not converge")
+            raise LinAlgError("the Schur form did not converge")
         corner = t[last - 2 : last, last - 2 : last]
         values = np.linalg.eigvals(corner)
         shift = values[np.argmin(np.abs(values - corner[1, 1]))]

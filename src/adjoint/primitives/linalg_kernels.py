@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.linalg import LinAlgError
 
+from adjoint.errors import LinAlgError
 from adjoint.primitives import lapack
 from adjoint.primitives.lapack import conjugate_transpose
 
@@ -39,12 +39,12 @@ def attempt(name: str, problem: str, function: Callable[..., Any], a: Array, *ot
         return results
     try:
         return function(a, *others)
-    except LinAlgError:
+    except np.linalg.LinAlgError:
         lead = a.shape[:-2]
         for index in np.ndindex(lead):
             try:
                 function(a[index], *[x[index] for x in others])
-            except LinAlgError:
+            except np.linalg.LinAlgError:
                 raise LinAlgError(f"{name}: {which(index, lead)} {problem}") from None
         raise
 
@@ -180,8 +180,10 @@ def cofactors_along(a: Array, e: Array) -> Array:
 
 
 def conditioned(a: Array, name: str) -> Array:
-    """The matrices themselves, where none is singular to rounding."""
-    if a.size and np.isfinite(a).all():
+    """The matrices themselves, where none is singular to rounding; for a rank singular values, where all are known."""
+    if name == "matrix_rank":
+        require(name, UNDETERMINED[name], np.asarray(np.isnan(a).any(-1)))
+    elif a.size and np.isfinite(a).all():
         s = svdvals(a)
         require(name, UNDETERMINED[name], s[..., -1] <= 4 * a.shape[-1] * np.finfo(s.dtype).eps * s[..., 0])
     return a
@@ -189,6 +191,7 @@ def conditioned(a: Array, name: str) -> Array:
 
 UNDETERMINED = {
     "det": "is singular, where its third derivative has no formula here",
+    "matrix_rank": "holds infinities or NaN, so it has no rank",
     "eig": "can't be diagonalized, so its eigenvalues and eigenvectors have no derivative",
 }
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.linalg import LinAlgError
 
+from adjoint.errors import LinAlgError
 from adjoint.primitives import lapack
 from adjoint.primitives.lapack import conjugate_transpose
 from adjoint.primitives.linalg_kernels import which

@@ -1,4 +1,4 @@
-; Made from calling.c by `make native`; its SHA-256 is c2cd5785793d53d3ec55e05f3817feb36d0c7ad6a5591db2c9db14273f37a328
+; Made from calling.c by `make native`; its SHA-256 is 6e1d3334837fe1f5e00fec785184d6087a73b0e342dd5bf11194e27e9136c975
 define ptr @$again(ptr %0, ptr %1, i64 %2) #0 {
   %4 = alloca [32 x ptr], align 16
   %5 = alloca ptr, align 8
@@ -58,7 +58,7 @@ define ptr @$again(ptr %0, ptr %1, i64 %2) #0 {
   %46 = getelementptr inbounds i8, ptr %43, i64 %45
   %47 = load ptr, ptr %46, align 8
   %48 = load ptr, ptr %8, align 8
-  %49 = getelementptr inbounds i8, ptr %48, i64 296
+  %49 = getelementptr inbounds i8, ptr %48, i64 304
   %50 = load i64, ptr %49, align 8
   %51 = getelementptr inbounds i8, ptr %47, i64 %50
   %52 = load ptr, ptr %51, align 8
@@ -107,7 +107,7 @@ define ptr @$again(ptr %0, ptr %1, i64 %2) #0 {
   br i1 %86, label %87, label %143
 
 87:
-  %88 = getelementptr inbounds i8, ptr %9, i64 296
+  %88 = getelementptr inbounds i8, ptr %9, i64 304
   br label %89
 
 89:
@@ -226,7 +226,7 @@ define internal fastcc i32 @$are_of(ptr %0, ptr %1, ptr %2, ptr %3) #0 {
 8:
   %9 = load ptr, ptr %0, align 8
   %10 = getelementptr inbounds i8, ptr %1, i64 136
-  %11 = getelementptr inbounds i8, ptr %9, i64 296
+  %11 = getelementptr inbounds i8, ptr %9, i64 304
   %12 = getelementptr inbounds i8, ptr %9, i64 248
   %13 = getelementptr inbounds i8, ptr %9, i64 40
   %14 = getelementptr inbounds i8, ptr %0, i64 24
@@ -238,11 +238,11 @@ define internal fastcc i32 @$are_of(ptr %0, ptr %1, ptr %2, ptr %3) #0 {
   %20 = getelementptr inbounds i8, ptr %0, i64 8
   %21 = getelementptr inbounds i8, ptr %0, i64 16
   %22 = getelementptr inbounds i8, ptr %0, i64 32
-  %23 = getelementptr inbounds i8, ptr %9, i64 344
-  %24 = getelementptr inbounds i8, ptr %9, i64 328
-  %25 = getelementptr inbounds i8, ptr %9, i64 336
+  %23 = getelementptr inbounds i8, ptr %9, i64 352
+  %24 = getelementptr inbounds i8, ptr %9, i64 336
+  %25 = getelementptr inbounds i8, ptr %9, i64 344
   %26 = getelementptr inbounds i8, ptr %9, i64 224
-  %27 = getelementptr inbounds i8, ptr %9, i64 304
+  %27 = getelementptr inbounds i8, ptr %9, i64 312
   %28 = getelementptr inbounds i8, ptr %0, i64 336
   %29 = getelementptr inbounds i8, ptr %9, i64 32
   br label %30
@@ -265,7 +265,7 @@ define internal fastcc i32 @$are_of(ptr %0, ptr %1, ptr %2, ptr %3) #0 {
 
 39:
   %40 = load ptr, ptr %0, align 8
-  %41 = getelementptr inbounds i8, ptr %40, i64 296
+  %41 = getelementptr inbounds i8, ptr %40, i64 304
   %42 = load i64, ptr %41, align 8
   %43 = getelementptr inbounds i8, ptr %37, i64 %42
   %44 = load ptr, ptr %43, align 8
@@ -950,7 +950,7 @@ define internal fastcc ptr @$recorded(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4) #0
   %280 = getelementptr inbounds ptr, ptr %3, i64 %279
   %281 = load ptr, ptr %280, align 8
   %282 = load ptr, ptr %16, align 8
-  %283 = getelementptr inbounds i8, ptr %282, i64 352
+  %283 = getelementptr inbounds i8, ptr %282, i64 360
   %284 = load i64, ptr %283, align 8
   %285 = getelementptr inbounds i8, ptr %281, i64 %284
   %286 = load ptr, ptr %285, align 8
@@ -960,7 +960,7 @@ define internal fastcc ptr @$recorded(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4) #0
   br i1 %289, label %290, label %305
 
 290:
-  %291 = getelementptr inbounds i8, ptr %282, i64 360
+  %291 = getelementptr inbounds i8, ptr %282, i64 368
   %292 = load i64, ptr %291, align 8
   %293 = getelementptr inbounds i8, ptr %281, i64 %292
   %294 = load ptr, ptr %293, align 8
@@ -983,7 +983,7 @@ define internal fastcc ptr @$recorded(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4) #0
   br label %313
 
 305:
-  %306 = getelementptr inbounds i8, ptr %282, i64 296
+  %306 = getelementptr inbounds i8, ptr %282, i64 304
   %307 = load i64, ptr %306, align 8
   %308 = getelementptr inbounds i8, ptr %286, i64 %307
   %309 = load ptr, ptr %308, align 8
@@ -1187,40 +1187,40 @@ define internal fastcc ptr @$recorded(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4) #0
   %450 = load ptr, ptr %446, align 8
   %451 = load ptr, ptr %426, align 8
   call void %450(ptr %451)
-  %452 = getelementptr inbounds i8, ptr %370, i64 304
+  %452 = getelementptr inbounds i8, ptr %370, i64 312
   %453 = load i64, ptr %452, align 8
   %454 = getelementptr inbounds i8, ptr %400, i64 %453
   store ptr %434, ptr %454, align 8
-  %455 = getelementptr inbounds i8, ptr %370, i64 312
+  %455 = getelementptr inbounds i8, ptr %370, i64 320
   %456 = load i64, ptr %455, align 8
   %457 = getelementptr inbounds i8, ptr %400, i64 %456
   store ptr %384, ptr %457, align 8
-  %458 = getelementptr inbounds i8, ptr %370, i64 320
+  %458 = getelementptr inbounds i8, ptr %370, i64 328
   %459 = load i64, ptr %458, align 8
   %460 = getelementptr inbounds i8, ptr %400, i64 %459
   store ptr %441, ptr %460, align 8
-  %461 = getelementptr inbounds i8, ptr %370, i64 328
+  %461 = getelementptr inbounds i8, ptr %370, i64 336
   %462 = load i64, ptr %461, align 8
   %463 = getelementptr inbounds i8, ptr %400, i64 %462
   store ptr %443, ptr %463, align 8
-  %464 = getelementptr inbounds i8, ptr %370, i64 336
+  %464 = getelementptr inbounds i8, ptr %370, i64 344
   %465 = load i64, ptr %464, align 8
   %466 = getelementptr inbounds i8, ptr %400, i64 %465
   store ptr %445, ptr %466, align 8
-  %467 = getelementptr inbounds i8, ptr %370, i64 352
+  %467 = getelementptr inbounds i8, ptr %370, i64 360
   %468 = load i64, ptr %467, align 8
   %469 = getelementptr inbounds i8, ptr %400, i64 %468
   store ptr %431, ptr %469, align 8
-  %470 = getelementptr inbounds i8, ptr %370, i64 360
+  %470 = getelementptr inbounds i8, ptr %370, i64 368
   %471 = load i64, ptr %470, align 8
   %472 = getelementptr inbounds i8, ptr %400, i64 %471
   store ptr %433, ptr %472, align 8
-  %473 = getelementptr inbounds i8, ptr %370, i64 344
+  %473 = getelementptr inbounds i8, ptr %370, i64 352
   %474 = load i64, ptr %473, align 8
   %475 = load ptr, ptr %424, align 8
   %476 = getelementptr inbounds i8, ptr %400, i64 %474
   store ptr %475, ptr %476, align 8
-  %477 = getelementptr inbounds i8, ptr %370, i64 368
+  %477 = getelementptr inbounds i8, ptr %370, i64 376
   %478 = load i64, ptr %477, align 8
   %479 = load ptr, ptr %426, align 8
   %480 = getelementptr inbounds i8, ptr %400, i64 %478

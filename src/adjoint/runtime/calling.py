@@ -4,9 +4,7 @@ interface, of its functions, and of the kinds that are known, in memory that sta
 from __future__ import annotations
 
 import ctypes
-import functools
 import sys
-from pathlib import Path
 from types import CodeType
 from typing import Any
 
@@ -29,22 +27,12 @@ _loaded: list[code.Code] = []
 _surfaces: dict[int, Any] = {}  # interfaces, by their addresses, as native code reads them
 
 
-_looked = [False]  # whether it isn't in the cache
-
-
-@functools.cache
-def _source() -> code.Source:
-    return code.Source(Path(__file__).with_suffix(".ll").read_text("utf-8"), frozenset(), ("again",))
-
-
 def load(python: int, compiling: bool) -> None:
-    """Let native code know of calls from now on, if it is in the cache, or `compiling`. `python` is what it is told of Python."""
-    if _native or (_looked[0] and not compiling):
+    """Let native code know of calls from now on, if it can be had without loading LLVM, or with `compiling`. `python` is what it
+    is told of Python."""
+    if _native or _places(Scope, SCOPE) is None or _places(Mode, ("grad", "site", "offset")) is None:
         return
-    _looked[0] = True
-    if _places(Scope, SCOPE) is None or _places(Mode, ("grad", "site", "offset")) is None:
-        return
-    _loaded[:] = code.load([_source()]) if compiling else code.find(_source())
+    _loaded[:] = code.of_package("calling", ("again",), None, compiling)
     if _loaded:
         _native[:] = [python, _loaded[0].addresses["again"]]
         ON_CALLS[:], ON_KIND[:] = [prepare], [_add]

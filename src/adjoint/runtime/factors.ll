@@ -1,4 +1,4 @@
-; Made from factors.c by `make native`; its SHA-256 is c568d8f82e8997d04fdefa680bebe5bdeb3b62889b44550f1a1b77caf4e79fbc
+; Made from factors.c by `make native`; its SHA-256 is c6d11bc3f9d829c34a4aae2360990c30eeff3f60398da53b69f4219165713789
 define i64 @$cholesky_s(ptr %0, ptr %1, ptr %2, i64 %3) #0 {
   %5 = alloca i8, align 1
   %6 = alloca i32, align 4
@@ -325,6 +325,15 @@ define i64 @$solve_triangular_s(ptr %0, ptr %1, ptr %2, ptr %3, i64 %4, i64 %5, 
   %28 = trunc i64 %10 to i32
   %29 = getelementptr inbounds float, ptr %2, i64 %6
    call fastcc void @$by_triangle_s(ptr %3, i32 %26, i32 %27, i32 %28, ptr %0, ptr %29, i64 %4, i64 %7, i64 %5)
+  ret i64 0
+}
+define i64 @$solve_vector_s(ptr %0, ptr %1, ptr %2, ptr %3, i64 %4, i64 %5, i64 %6, i64 %7) #0 {
+   call fastcc void @$copy_s(ptr %2, ptr %1, i64 %4)
+  %9 = trunc i64 %5 to i32
+  %10 = trunc i64 %6 to i32
+  %11 = trunc i64 %7 to i32
+  %12 = trunc i64 %4 to i32
+   call void %3(i32 101, i32 %9, i32 %10, i32 %11, i32 %12, ptr %0, i32 %12, ptr %2, i32 1)
   ret i64 0
 }
 define i64 @$lu_s(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4, i64 %5, i64 %6) #0 {
@@ -938,123 +947,177 @@ define i64 @$adjoint_begin_s(ptr %0, ptr %1, i64 %2, i64 %3, i64 %4) #0 {
    call fastcc void @$copy_s(ptr %8, ptr %9, i64 %12)
   ret i64 0
 }
-define i64 @$adjoint_first_s(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4, ptr %5, ptr %6, i64 %7, i64 %8, i64 %9) #0 {
-  store i64 %7, ptr %2, align 8
-   call fastcc void @$adjoint_block_s(ptr %0, ptr %1, ptr %3, ptr %4, ptr %5, ptr %6, i64 %7, i64 %8, i64 %9)
+define i64 @$adjoint_first_s(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4, ptr %5, i64 %6, i64 %7, i64 %8) #0 {
+  store i64 %6, ptr %2, align 8
+   call fastcc void @$adjoint_block_s(ptr %0, ptr %1, ptr null, i64 0, ptr %3, ptr %4, ptr %5, i64 %6, i64 %7, i64 %8)
   ret i64 0
 }
-define internal fastcc void @$adjoint_block_s(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4, ptr %5, i64 %6, i64 %7, i64 %8) #0 {
-  %10 = add nsw i64 %8, %6
-  %11 = call i64 @llvm.smin.i64(i64 %10, i64 %7)
-  %12 = sub i64 %11, %6
-  %13 = add nsw i64 %7, 1
-  %14 = mul nsw i64 %13, %6
-  %15 = getelementptr inbounds float, ptr %1, i64 %14
-  %16 = getelementptr inbounds float, ptr %0, i64 %14
-  %17 = trunc i64 %7 to i32
-  %18 = trunc i64 %12 to i32
-  %19 = trunc i64 %8 to i32
-  %20 = icmp sgt i64 %7, %10
-  br i1 %20, label %21, label %29
+define internal fastcc void @$adjoint_block_s(ptr %0, ptr %1, ptr %2, i64 %3, ptr %4, ptr %5, ptr %6, i64 %7, i64 %8, i64 %9) #0 {
+  %11 = add nsw i64 %9, %7
+  %12 = call i64 @llvm.smin.i64(i64 %11, i64 %8)
+  %13 = sub i64 %12, %7
+  %14 = add nsw i64 %8, 1
+  %15 = mul nsw i64 %14, %7
+  %16 = getelementptr inbounds float, ptr %1, i64 %15
+  %17 = getelementptr inbounds float, ptr %0, i64 %15
+  %18 = trunc i64 %8 to i32
+  %19 = trunc i64 %13 to i32
+  %20 = trunc i64 %9 to i32
+  %21 = icmp sgt i64 %3, 0
+  br i1 %21, label %22, label %28
 
-21:
-  %22 = sub nsw i64 %7, %11
-  %23 = mul nsw i64 %11, %7
-  %24 = getelementptr inbounds float, ptr %1, i64 %23
-  %25 = getelementptr inbounds float, ptr %24, i64 %6
-  %26 = trunc i64 %22 to i32
-   call void %3(i32 101, i32 142, i32 122, i32 111, i32 131, i32 %26, i32 %18, float 1.000000e+00, ptr %16, i32 %17, ptr %25, i32 %17)
-  %27 = getelementptr inbounds float, ptr %0, i64 %23
-  %28 = getelementptr inbounds float, ptr %27, i64 %6
-   call fastcc void @$multiply_s(ptr %2, i32 112, i64 %12, i64 %12, i64 %22, float -1.000000e+00, ptr %25, ptr %28, ptr %15, i64 %7)
-  br label %29
+22:
+  %23 = icmp sgt i64 %13, 0
+  %24 = mul nsw i64 %9, %9
+  br label %25
 
-29:
-   call fastcc void @$triangle_of_s(ptr %5, ptr %15, i64 %12, i64 %7, i64 %8, float 1.000000e+00)
-   call void %4(i32 101, i32 141, i32 122, i32 112, i32 131, i32 %18, i32 %18, float 1.000000e+00, ptr %16, i32 %17, ptr %5, i32 %19)
-   call fastcc void @$triangle_of_s(ptr %5, ptr %5, i64 %12, i64 %8, i64 %8, float 5.000000e-01)
-   call void %3(i32 101, i32 141, i32 122, i32 112, i32 131, i32 %18, i32 %18, float 1.000000e+00, ptr %16, i32 %17, ptr %5, i32 %19)
-   call void %3(i32 101, i32 142, i32 122, i32 111, i32 131, i32 %18, i32 %18, float 1.000000e+00, ptr %16, i32 %17, ptr %5, i32 %19)
-  %30 = icmp sgt i64 %12, 0
-  br i1 %30, label %31, label %38
+25:
+  %26 = phi i64 [ 0, %22 ], [ %37, %36 ]
+  %27 = phi ptr [ %2, %22 ], [ %38, %36 ]
+  br i1 %23, label %30, label %36
 
-31:
-  %32 = phi i64 [ %40, %39 ], [ 0, %29 ]
-  %33 = getelementptr float, ptr %5, i64 %32
-  %34 = mul nsw i64 %32, %8
-  %35 = getelementptr float, ptr %5, i64 %34
-  %36 = mul nsw i64 %32, %7
-  %37 = getelementptr float, ptr %15, i64 %36
-  br label %42
-
-38:
-  ret void
-
-39:
-  %40 = add nuw nsw i64 %32, 1
-  %41 = icmp eq i64 %40, %12
-  br i1 %41, label %38, label %31
-
-42:
-  %43 = phi i64 [ 0, %31 ], [ %52, %42 ]
-  %44 = getelementptr float, ptr %35, i64 %43
-  %45 = load float, ptr %44, align 4
-  %46 = mul nsw i64 %43, %8
-  %47 = getelementptr float, ptr %33, i64 %46
-  %48 = load float, ptr %47, align 4
-  %49 = fadd float %45, %48
-  %50 = fmul float %49, 5.000000e-01
-  %51 = getelementptr float, ptr %37, i64 %43
-  store float %50, ptr %51, align 4
-  %52 = add nuw nsw i64 %43, 1
-  %53 = icmp eq i64 %52, %12
-  br i1 %53, label %39, label %42
-}
-define i64 @$adjoint_columns_s(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4, ptr %5, ptr %6, i64 %7, i64 %8, i64 %9, i64 %10) #0 {
-  %12 = load i64, ptr %2, align 8
-  %13 = add nsw i64 %12, %9
-  %14 = call i64 @llvm.smin.i64(i64 %13, i64 %8)
-  %15 = sub nsw i64 %14, %12
-  %16 = sub nsw i64 %12, %9
-  %17 = icmp eq i64 %7, 0
-  %18 = add nsw i64 %7, -1
-  %19 = mul nsw i64 %10, %18
-  %20 = select i1 %17, i64 %16, i64 %19
-  %21 = sub nsw i64 %16, %19
-  %22 = call i64 @llvm.smin.i64(i64 %21, i64 %10)
-  %23 = select i1 %17, i64 %9, i64 %22
-  %24 = mul nsw i64 %12, %8
-  %25 = getelementptr inbounds float, ptr %1, i64 %24
-  %26 = getelementptr inbounds float, ptr %25, i64 %20
-  %27 = getelementptr inbounds float, ptr %0, i64 %24
-  %28 = getelementptr inbounds float, ptr %27, i64 %20
-  %29 = icmp sgt i64 %8, %13
-  br i1 %29, label %30, label %38
+28:
+   call fastcc void @$triangle_of_s(ptr %6, ptr %16, i64 %13, i64 %8, i64 %9, float 1.000000e+00)
+   call void %5(i32 101, i32 141, i32 122, i32 112, i32 131, i32 %19, i32 %19, float 1.000000e+00, ptr %17, i32 %18, ptr %6, i32 %20)
+   call fastcc void @$triangle_of_s(ptr %6, ptr %6, i64 %13, i64 %9, i64 %9, float 5.000000e-01)
+   call void %4(i32 101, i32 141, i32 122, i32 112, i32 131, i32 %19, i32 %19, float 1.000000e+00, ptr %17, i32 %18, ptr %6, i32 %20)
+   call void %4(i32 101, i32 142, i32 122, i32 111, i32 131, i32 %19, i32 %19, float 1.000000e+00, ptr %17, i32 %18, ptr %6, i32 %20)
+  %29 = icmp sgt i64 %13, 0
+  br i1 %29, label %52, label %59
 
 30:
-  %31 = sub nsw i64 %8, %14
-  %32 = mul nsw i64 %14, %8
-  %33 = getelementptr inbounds float, ptr %0, i64 %32
-  %34 = getelementptr inbounds float, ptr %33, i64 %20
-  %35 = getelementptr inbounds float, ptr %1, i64 %32
-  %36 = getelementptr inbounds float, ptr %35, i64 %20
-  %37 = getelementptr inbounds float, ptr %35, i64 %12
-   call fastcc void @$multiply_s(ptr %3, i32 111, i64 %31, i64 %23, i64 %15, float -1.000000e+00, ptr %37, ptr %28, ptr %36, i64 %8)
-   call fastcc void @$multiply_s(ptr %3, i32 112, i64 %15, i64 %23, i64 %31, float -1.000000e+00, ptr %37, ptr %34, ptr %26, i64 %8)
-  br label %38
-
-38:
-  %39 = add nsw i64 %8, 1
-  %40 = mul nsw i64 %12, %39
-  %41 = getelementptr inbounds float, ptr %1, i64 %40
-   call fastcc void @$multiply_s(ptr %3, i32 111, i64 %15, i64 %23, i64 %15, float -2.000000e+00, ptr %41, ptr %28, ptr %26, i64 %8)
-  br i1 %17, label %42, label %43
-
-42:
-   call fastcc void @$adjoint_block_s(ptr %0, ptr %1, ptr %3, ptr %4, ptr %5, ptr %6, i64 %16, i64 %8, i64 %9)
+  %31 = phi i64 [ %41, %40 ], [ 0, %25 ]
+  %32 = mul nsw i64 %31, %9
+  %33 = getelementptr float, ptr %27, i64 %32
+  %34 = mul nsw i64 %31, %8
+  %35 = getelementptr float, ptr %16, i64 %34
   br label %43
 
+36:
+  %37 = add nuw nsw i64 %26, 1
+  %38 = getelementptr inbounds float, ptr %27, i64 %24
+  %39 = icmp eq i64 %37, %3
+  br i1 %39, label %28, label %25
+
+40:
+  %41 = add nuw nsw i64 %31, 1
+  %42 = icmp eq i64 %41, %13
+  br i1 %42, label %36, label %30
+
 43:
+  %44 = phi i64 [ 0, %30 ], [ %50, %43 ]
+  %45 = getelementptr float, ptr %33, i64 %44
+  %46 = load float, ptr %45, align 4
+  %47 = getelementptr float, ptr %35, i64 %44
+  %48 = load float, ptr %47, align 4
+  %49 = fsub float %48, %46
+  store float %49, ptr %47, align 4
+  %50 = add nuw nsw i64 %44, 1
+  %51 = icmp eq i64 %50, %13
+  br i1 %51, label %40, label %43
+
+52:
+  %53 = phi i64 [ %61, %60 ], [ 0, %28 ]
+  %54 = getelementptr float, ptr %6, i64 %53
+  %55 = mul nsw i64 %53, %9
+  %56 = getelementptr float, ptr %6, i64 %55
+  %57 = mul nsw i64 %53, %8
+  %58 = getelementptr float, ptr %16, i64 %57
+  br label %63
+
+59:
+  ret void
+
+60:
+  %61 = add nuw nsw i64 %53, 1
+  %62 = icmp eq i64 %61, %13
+  br i1 %62, label %59, label %52
+
+63:
+  %64 = phi i64 [ 0, %52 ], [ %73, %63 ]
+  %65 = getelementptr float, ptr %56, i64 %64
+  %66 = load float, ptr %65, align 4
+  %67 = mul nsw i64 %64, %9
+  %68 = getelementptr float, ptr %54, i64 %67
+  %69 = load float, ptr %68, align 4
+  %70 = fadd float %66, %69
+  %71 = fmul float %70, 5.000000e-01
+  %72 = getelementptr float, ptr %58, i64 %64
+  store float %71, ptr %72, align 4
+  %73 = add nuw nsw i64 %64, 1
+  %74 = icmp eq i64 %73, %13
+  br i1 %74, label %60, label %63
+}
+define i64 @$adjoint_panel_s(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4, ptr %5, i64 %6, i64 %7, i64 %8, i64 %9) #0 {
+  %11 = load i64, ptr %2, align 8
+  %12 = mul nsw i64 %9, %6
+  %13 = add i64 %12, %8
+  %14 = add i64 %13, %11
+  %15 = mul nsw i64 %14, %7
+  %16 = getelementptr inbounds float, ptr %1, i64 %15
+  %17 = getelementptr inbounds float, ptr %16, i64 %11
+  %18 = trunc i64 %8 to i32
+  %19 = sub nsw i64 %7, %14
+  %20 = call i64 @llvm.smin.i64(i64 %19, i64 %9)
+  %21 = trunc i64 %20 to i32
+  %22 = trunc i64 %7 to i32
+  %23 = add nsw i64 %7, 1
+  %24 = mul nsw i64 %11, %23
+  %25 = getelementptr inbounds float, ptr %0, i64 %24
+   call void %5(i32 101, i32 142, i32 122, i32 111, i32 131, i32 %21, i32 %18, float 1.000000e+00, ptr %25, i32 %22, ptr %17, i32 %22)
+  %26 = getelementptr inbounds float, ptr %0, i64 %15
+  %27 = getelementptr inbounds float, ptr %26, i64 %11
+  %28 = mul nsw i64 %8, %6
+  %29 = mul nsw i64 %28, %8
+  %30 = getelementptr inbounds float, ptr %3, i64 %29
+   call void %4(i32 101, i32 112, i32 111, i32 %18, i32 %18, i32 %21, float 1.000000e+00, ptr %17, i32 %22, ptr %27, i32 %22, float 0.000000e+00, ptr %30, i32 %18)
+  ret i64 0
+}
+define i64 @$adjoint_columns_s(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4, ptr %5, ptr %6, ptr %7, i64 %8, i64 %9, i64 %10, i64 %11, i64 %12) #0 {
+  %14 = load i64, ptr %2, align 8
+  %15 = add nsw i64 %14, %10
+  %16 = sub nsw i64 %9, %15
+  %17 = add nsw i64 %8, -1
+  %18 = sdiv i64 %17, 2
+  %19 = mul nsw i64 %12, %18
+  %20 = sub nsw i64 %14, %19
+  %21 = call i64 @llvm.smin.i64(i64 %20, i64 %12)
+  %22 = mul nsw i64 %15, %9
+  %23 = getelementptr inbounds float, ptr %1, i64 %22
+  %24 = getelementptr inbounds float, ptr %23, i64 %14
+  %25 = icmp eq i64 %8, 0
+  br i1 %25, label %26, label %30
+
+26:
+  %27 = add i64 %11, -1
+  %28 = add i64 %27, %16
+  %29 = sdiv i64 %28, %11
+   call fastcc void @$adjoint_block_s(ptr %0, ptr %1, ptr %3, i64 %29, ptr %5, ptr %6, ptr %7, i64 %14, i64 %9, i64 %10)
+  br label %44
+
+30:
+  %31 = and i64 %8, 1
+  %32 = icmp eq i64 %31, 0
+  br i1 %32, label %38, label %33
+
+33:
+  %34 = mul nsw i64 %14, %9
+  %35 = getelementptr inbounds float, ptr %0, i64 %34
+  %36 = getelementptr inbounds float, ptr %35, i64 %19
+  %37 = getelementptr inbounds float, ptr %23, i64 %19
+   call fastcc void @$multiply_s(ptr %4, i32 111, i64 %16, i64 %21, i64 %10, float -1.000000e+00, ptr %24, ptr %36, ptr %37, i64 %9)
+  br label %44
+
+38:
+  %39 = getelementptr inbounds float, ptr %0, i64 %22
+  %40 = getelementptr inbounds float, ptr %39, i64 %19
+  %41 = mul nsw i64 %14, %9
+  %42 = getelementptr inbounds float, ptr %1, i64 %41
+  %43 = getelementptr inbounds float, ptr %42, i64 %19
+   call fastcc void @$multiply_s(ptr %4, i32 112, i64 %10, i64 %21, i64 %16, float -1.000000e+00, ptr %24, ptr %40, ptr %43, i64 %9)
+  br label %44
+
+44:
   ret i64 0
 }
 define internal fastcc void @$multiply_s(ptr %0, i32 %1, i64 %2, i64 %3, i64 %4, float %5, ptr %6, ptr %7, ptr %8, i64 %9) #0 {
@@ -1064,6 +1127,24 @@ define internal fastcc void @$multiply_s(ptr %0, i32 %1, i64 %2, i64 %3, i64 %4,
   %14 = trunc i64 %9 to i32
    call void %0(i32 101, i32 %1, i32 111, i32 %11, i32 %12, i32 %13, float %5, ptr %6, i32 %14, ptr %7, i32 %14, float 1.000000e+00, ptr %8, i32 %14)
   ret void
+}
+define i64 @$adjoint_rows_s(ptr %0, ptr %1, ptr %2, ptr %3, i64 %4, i64 %5, i64 %6, i64 %7) #0 {
+  %9 = load i64, ptr %2, align 8
+  %10 = sub nsw i64 %5, %9
+  %11 = call i64 @llvm.smin.i64(i64 %10, i64 %6)
+  %12 = mul nsw i64 %7, %4
+  %13 = sub nsw i64 %9, %12
+  %14 = call i64 @llvm.smin.i64(i64 %13, i64 %7)
+  %15 = add nsw i64 %5, 1
+  %16 = mul nsw i64 %9, %15
+  %17 = getelementptr inbounds float, ptr %1, i64 %16
+  %18 = mul nsw i64 %9, %5
+  %19 = getelementptr inbounds float, ptr %0, i64 %18
+  %20 = getelementptr inbounds float, ptr %19, i64 %12
+  %21 = getelementptr inbounds float, ptr %1, i64 %18
+  %22 = getelementptr inbounds float, ptr %21, i64 %12
+   call fastcc void @$multiply_s(ptr %3, i32 111, i64 %11, i64 %14, i64 %11, float -2.000000e+00, ptr %17, ptr %20, ptr %22, i64 %5)
+  ret i64 0
 }
 define i64 @$adjoint_mirror_s(ptr %0, ptr %1, i64 %2, i64 %3, i64 %4, i64 %5) #0 {
   %7 = mul nsw i64 %5, %2
@@ -1456,6 +1537,15 @@ define i64 @$solve_triangular_d(ptr %0, ptr %1, ptr %2, ptr %3, i64 %4, i64 %5, 
   %28 = trunc i64 %10 to i32
   %29 = getelementptr inbounds double, ptr %2, i64 %6
    call fastcc void @$by_triangle_d(ptr %3, i32 %26, i32 %27, i32 %28, ptr %0, ptr %29, i64 %4, i64 %7, i64 %5)
+  ret i64 0
+}
+define i64 @$solve_vector_d(ptr %0, ptr %1, ptr %2, ptr %3, i64 %4, i64 %5, i64 %6, i64 %7) #0 {
+   call fastcc void @$copy_d(ptr %2, ptr %1, i64 %4)
+  %9 = trunc i64 %5 to i32
+  %10 = trunc i64 %6 to i32
+  %11 = trunc i64 %7 to i32
+  %12 = trunc i64 %4 to i32
+   call void %3(i32 101, i32 %9, i32 %10, i32 %11, i32 %12, ptr %0, i32 %12, ptr %2, i32 1)
   ret i64 0
 }
 define i64 @$lu_d(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4, i64 %5, i64 %6) #0 {
@@ -2069,123 +2159,177 @@ define i64 @$adjoint_begin_d(ptr %0, ptr %1, i64 %2, i64 %3, i64 %4) #0 {
    call fastcc void @$copy_d(ptr %8, ptr %9, i64 %12)
   ret i64 0
 }
-define i64 @$adjoint_first_d(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4, ptr %5, ptr %6, i64 %7, i64 %8, i64 %9) #0 {
-  store i64 %7, ptr %2, align 8
-   call fastcc void @$adjoint_block_d(ptr %0, ptr %1, ptr %3, ptr %4, ptr %5, ptr %6, i64 %7, i64 %8, i64 %9)
+define i64 @$adjoint_first_d(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4, ptr %5, i64 %6, i64 %7, i64 %8) #0 {
+  store i64 %6, ptr %2, align 8
+   call fastcc void @$adjoint_block_d(ptr %0, ptr %1, ptr null, i64 0, ptr %3, ptr %4, ptr %5, i64 %6, i64 %7, i64 %8)
   ret i64 0
 }
-define internal fastcc void @$adjoint_block_d(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4, ptr %5, i64 %6, i64 %7, i64 %8) #0 {
-  %10 = add nsw i64 %8, %6
-  %11 = call i64 @llvm.smin.i64(i64 %10, i64 %7)
-  %12 = sub i64 %11, %6
-  %13 = add nsw i64 %7, 1
-  %14 = mul nsw i64 %13, %6
-  %15 = getelementptr inbounds double, ptr %1, i64 %14
-  %16 = getelementptr inbounds double, ptr %0, i64 %14
-  %17 = trunc i64 %7 to i32
-  %18 = trunc i64 %12 to i32
-  %19 = trunc i64 %8 to i32
-  %20 = icmp sgt i64 %7, %10
-  br i1 %20, label %21, label %29
+define internal fastcc void @$adjoint_block_d(ptr %0, ptr %1, ptr %2, i64 %3, ptr %4, ptr %5, ptr %6, i64 %7, i64 %8, i64 %9) #0 {
+  %11 = add nsw i64 %9, %7
+  %12 = call i64 @llvm.smin.i64(i64 %11, i64 %8)
+  %13 = sub i64 %12, %7
+  %14 = add nsw i64 %8, 1
+  %15 = mul nsw i64 %14, %7
+  %16 = getelementptr inbounds double, ptr %1, i64 %15
+  %17 = getelementptr inbounds double, ptr %0, i64 %15
+  %18 = trunc i64 %8 to i32
+  %19 = trunc i64 %13 to i32
+  %20 = trunc i64 %9 to i32
+  %21 = icmp sgt i64 %3, 0
+  br i1 %21, label %22, label %28
 
-21:
-  %22 = sub nsw i64 %7, %11
-  %23 = mul nsw i64 %11, %7
-  %24 = getelementptr inbounds double, ptr %1, i64 %23
-  %25 = getelementptr inbounds double, ptr %24, i64 %6
-  %26 = trunc i64 %22 to i32
-   call void %3(i32 101, i32 142, i32 122, i32 111, i32 131, i32 %26, i32 %18, double 1.000000e+00, ptr %16, i32 %17, ptr %25, i32 %17)
-  %27 = getelementptr inbounds double, ptr %0, i64 %23
-  %28 = getelementptr inbounds double, ptr %27, i64 %6
-   call fastcc void @$multiply_d(ptr %2, i32 112, i64 %12, i64 %12, i64 %22, double -1.000000e+00, ptr %25, ptr %28, ptr %15, i64 %7)
-  br label %29
+22:
+  %23 = icmp sgt i64 %13, 0
+  %24 = mul nsw i64 %9, %9
+  br label %25
 
-29:
-   call fastcc void @$triangle_of_d(ptr %5, ptr %15, i64 %12, i64 %7, i64 %8, double 1.000000e+00)
-   call void %4(i32 101, i32 141, i32 122, i32 112, i32 131, i32 %18, i32 %18, double 1.000000e+00, ptr %16, i32 %17, ptr %5, i32 %19)
-   call fastcc void @$triangle_of_d(ptr %5, ptr %5, i64 %12, i64 %8, i64 %8, double 5.000000e-01)
-   call void %3(i32 101, i32 141, i32 122, i32 112, i32 131, i32 %18, i32 %18, double 1.000000e+00, ptr %16, i32 %17, ptr %5, i32 %19)
-   call void %3(i32 101, i32 142, i32 122, i32 111, i32 131, i32 %18, i32 %18, double 1.000000e+00, ptr %16, i32 %17, ptr %5, i32 %19)
-  %30 = icmp sgt i64 %12, 0
-  br i1 %30, label %31, label %38
+25:
+  %26 = phi i64 [ 0, %22 ], [ %37, %36 ]
+  %27 = phi ptr [ %2, %22 ], [ %38, %36 ]
+  br i1 %23, label %30, label %36
 
-31:
-  %32 = phi i64 [ %40, %39 ], [ 0, %29 ]
-  %33 = getelementptr double, ptr %5, i64 %32
-  %34 = mul nsw i64 %32, %8
-  %35 = getelementptr double, ptr %5, i64 %34
-  %36 = mul nsw i64 %32, %7
-  %37 = getelementptr double, ptr %15, i64 %36
-  br label %42
-
-38:
-  ret void
-
-39:
-  %40 = add nuw nsw i64 %32, 1
-  %41 = icmp eq i64 %40, %12
-  br i1 %41, label %38, label %31
-
-42:
-  %43 = phi i64 [ 0, %31 ], [ %52, %42 ]
-  %44 = getelementptr double, ptr %35, i64 %43
-  %45 = load double, ptr %44, align 8
-  %46 = mul nsw i64 %43, %8
-  %47 = getelementptr double, ptr %33, i64 %46
-  %48 = load double, ptr %47, align 8
-  %49 = fadd double %45, %48
-  %50 = fmul double %49, 5.000000e-01
-  %51 = getelementptr double, ptr %37, i64 %43
-  store double %50, ptr %51, align 8
-  %52 = add nuw nsw i64 %43, 1
-  %53 = icmp eq i64 %52, %12
-  br i1 %53, label %39, label %42
-}
-define i64 @$adjoint_columns_d(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4, ptr %5, ptr %6, i64 %7, i64 %8, i64 %9, i64 %10) #0 {
-  %12 = load i64, ptr %2, align 8
-  %13 = add nsw i64 %12, %9
-  %14 = call i64 @llvm.smin.i64(i64 %13, i64 %8)
-  %15 = sub nsw i64 %14, %12
-  %16 = sub nsw i64 %12, %9
-  %17 = icmp eq i64 %7, 0
-  %18 = add nsw i64 %7, -1
-  %19 = mul nsw i64 %10, %18
-  %20 = select i1 %17, i64 %16, i64 %19
-  %21 = sub nsw i64 %16, %19
-  %22 = call i64 @llvm.smin.i64(i64 %21, i64 %10)
-  %23 = select i1 %17, i64 %9, i64 %22
-  %24 = mul nsw i64 %12, %8
-  %25 = getelementptr inbounds double, ptr %1, i64 %24
-  %26 = getelementptr inbounds double, ptr %25, i64 %20
-  %27 = getelementptr inbounds double, ptr %0, i64 %24
-  %28 = getelementptr inbounds double, ptr %27, i64 %20
-  %29 = icmp sgt i64 %8, %13
-  br i1 %29, label %30, label %38
+28:
+   call fastcc void @$triangle_of_d(ptr %6, ptr %16, i64 %13, i64 %8, i64 %9, double 1.000000e+00)
+   call void %5(i32 101, i32 141, i32 122, i32 112, i32 131, i32 %19, i32 %19, double 1.000000e+00, ptr %17, i32 %18, ptr %6, i32 %20)
+   call fastcc void @$triangle_of_d(ptr %6, ptr %6, i64 %13, i64 %9, i64 %9, double 5.000000e-01)
+   call void %4(i32 101, i32 141, i32 122, i32 112, i32 131, i32 %19, i32 %19, double 1.000000e+00, ptr %17, i32 %18, ptr %6, i32 %20)
+   call void %4(i32 101, i32 142, i32 122, i32 111, i32 131, i32 %19, i32 %19, double 1.000000e+00, ptr %17, i32 %18, ptr %6, i32 %20)
+  %29 = icmp sgt i64 %13, 0
+  br i1 %29, label %52, label %59
 
 30:
-  %31 = sub nsw i64 %8, %14
-  %32 = mul nsw i64 %14, %8
-  %33 = getelementptr inbounds double, ptr %0, i64 %32
-  %34 = getelementptr inbounds double, ptr %33, i64 %20
-  %35 = getelementptr inbounds double, ptr %1, i64 %32
-  %36 = getelementptr inbounds double, ptr %35, i64 %20
-  %37 = getelementptr inbounds double, ptr %35, i64 %12
-   call fastcc void @$multiply_d(ptr %3, i32 111, i64 %31, i64 %23, i64 %15, double -1.000000e+00, ptr %37, ptr %28, ptr %36, i64 %8)
-   call fastcc void @$multiply_d(ptr %3, i32 112, i64 %15, i64 %23, i64 %31, double -1.000000e+00, ptr %37, ptr %34, ptr %26, i64 %8)
-  br label %38
-
-38:
-  %39 = add nsw i64 %8, 1
-  %40 = mul nsw i64 %12, %39
-  %41 = getelementptr inbounds double, ptr %1, i64 %40
-   call fastcc void @$multiply_d(ptr %3, i32 111, i64 %15, i64 %23, i64 %15, double -2.000000e+00, ptr %41, ptr %28, ptr %26, i64 %8)
-  br i1 %17, label %42, label %43
-
-42:
-   call fastcc void @$adjoint_block_d(ptr %0, ptr %1, ptr %3, ptr %4, ptr %5, ptr %6, i64 %16, i64 %8, i64 %9)
+  %31 = phi i64 [ %41, %40 ], [ 0, %25 ]
+  %32 = mul nsw i64 %31, %9
+  %33 = getelementptr double, ptr %27, i64 %32
+  %34 = mul nsw i64 %31, %8
+  %35 = getelementptr double, ptr %16, i64 %34
   br label %43
 
+36:
+  %37 = add nuw nsw i64 %26, 1
+  %38 = getelementptr inbounds double, ptr %27, i64 %24
+  %39 = icmp eq i64 %37, %3
+  br i1 %39, label %28, label %25
+
+40:
+  %41 = add nuw nsw i64 %31, 1
+  %42 = icmp eq i64 %41, %13
+  br i1 %42, label %36, label %30
+
 43:
+  %44 = phi i64 [ 0, %30 ], [ %50, %43 ]
+  %45 = getelementptr double, ptr %33, i64 %44
+  %46 = load double, ptr %45, align 8
+  %47 = getelementptr double, ptr %35, i64 %44
+  %48 = load double, ptr %47, align 8
+  %49 = fsub double %48, %46
+  store double %49, ptr %47, align 8
+  %50 = add nuw nsw i64 %44, 1
+  %51 = icmp eq i64 %50, %13
+  br i1 %51, label %40, label %43
+
+52:
+  %53 = phi i64 [ %61, %60 ], [ 0, %28 ]
+  %54 = getelementptr double, ptr %6, i64 %53
+  %55 = mul nsw i64 %53, %9
+  %56 = getelementptr double, ptr %6, i64 %55
+  %57 = mul nsw i64 %53, %8
+  %58 = getelementptr double, ptr %16, i64 %57
+  br label %63
+
+59:
+  ret void
+
+60:
+  %61 = add nuw nsw i64 %53, 1
+  %62 = icmp eq i64 %61, %13
+  br i1 %62, label %59, label %52
+
+63:
+  %64 = phi i64 [ 0, %52 ], [ %73, %63 ]
+  %65 = getelementptr double, ptr %56, i64 %64
+  %66 = load double, ptr %65, align 8
+  %67 = mul nsw i64 %64, %9
+  %68 = getelementptr double, ptr %54, i64 %67
+  %69 = load double, ptr %68, align 8
+  %70 = fadd double %66, %69
+  %71 = fmul double %70, 5.000000e-01
+  %72 = getelementptr double, ptr %58, i64 %64
+  store double %71, ptr %72, align 8
+  %73 = add nuw nsw i64 %64, 1
+  %74 = icmp eq i64 %73, %13
+  br i1 %74, label %60, label %63
+}
+define i64 @$adjoint_panel_d(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4, ptr %5, i64 %6, i64 %7, i64 %8, i64 %9) #0 {
+  %11 = load i64, ptr %2, align 8
+  %12 = mul nsw i64 %9, %6
+  %13 = add i64 %12, %8
+  %14 = add i64 %13, %11
+  %15 = mul nsw i64 %14, %7
+  %16 = getelementptr inbounds double, ptr %1, i64 %15
+  %17 = getelementptr inbounds double, ptr %16, i64 %11
+  %18 = trunc i64 %8 to i32
+  %19 = sub nsw i64 %7, %14
+  %20 = call i64 @llvm.smin.i64(i64 %19, i64 %9)
+  %21 = trunc i64 %20 to i32
+  %22 = trunc i64 %7 to i32
+  %23 = add nsw i64 %7, 1
+  %24 = mul nsw i64 %11, %23
+  %25 = getelementptr inbounds double, ptr %0, i64 %24
+   call void %5(i32 101, i32 142, i32 122, i32 111, i32 131, i32 %21, i32 %18, double 1.000000e+00, ptr %25, i32 %22, ptr %17, i32 %22)
+  %26 = getelementptr inbounds double, ptr %0, i64 %15
+  %27 = getelementptr inbounds double, ptr %26, i64 %11
+  %28 = mul nsw i64 %8, %6
+  %29 = mul nsw i64 %28, %8
+  %30 = getelementptr inbounds double, ptr %3, i64 %29
+   call void %4(i32 101, i32 112, i32 111, i32 %18, i32 %18, i32 %21, double 1.000000e+00, ptr %17, i32 %22, ptr %27, i32 %22, double 0.000000e+00, ptr %30, i32 %18)
+  ret i64 0
+}
+define i64 @$adjoint_columns_d(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4, ptr %5, ptr %6, ptr %7, i64 %8, i64 %9, i64 %10, i64 %11, i64 %12) #0 {
+  %14 = load i64, ptr %2, align 8
+  %15 = add nsw i64 %14, %10
+  %16 = sub nsw i64 %9, %15
+  %17 = add nsw i64 %8, -1
+  %18 = sdiv i64 %17, 2
+  %19 = mul nsw i64 %12, %18
+  %20 = sub nsw i64 %14, %19
+  %21 = call i64 @llvm.smin.i64(i64 %20, i64 %12)
+  %22 = mul nsw i64 %15, %9
+  %23 = getelementptr inbounds double, ptr %1, i64 %22
+  %24 = getelementptr inbounds double, ptr %23, i64 %14
+  %25 = icmp eq i64 %8, 0
+  br i1 %25, label %26, label %30
+
+26:
+  %27 = add i64 %11, -1
+  %28 = add i64 %27, %16
+  %29 = sdiv i64 %28, %11
+   call fastcc void @$adjoint_block_d(ptr %0, ptr %1, ptr %3, i64 %29, ptr %5, ptr %6, ptr %7, i64 %14, i64 %9, i64 %10)
+  br label %44
+
+30:
+  %31 = and i64 %8, 1
+  %32 = icmp eq i64 %31, 0
+  br i1 %32, label %38, label %33
+
+33:
+  %34 = mul nsw i64 %14, %9
+  %35 = getelementptr inbounds double, ptr %0, i64 %34
+  %36 = getelementptr inbounds double, ptr %35, i64 %19
+  %37 = getelementptr inbounds double, ptr %23, i64 %19
+   call fastcc void @$multiply_d(ptr %4, i32 111, i64 %16, i64 %21, i64 %10, double -1.000000e+00, ptr %24, ptr %36, ptr %37, i64 %9)
+  br label %44
+
+38:
+  %39 = getelementptr inbounds double, ptr %0, i64 %22
+  %40 = getelementptr inbounds double, ptr %39, i64 %19
+  %41 = mul nsw i64 %14, %9
+  %42 = getelementptr inbounds double, ptr %1, i64 %41
+  %43 = getelementptr inbounds double, ptr %42, i64 %19
+   call fastcc void @$multiply_d(ptr %4, i32 112, i64 %10, i64 %21, i64 %16, double -1.000000e+00, ptr %24, ptr %40, ptr %43, i64 %9)
+  br label %44
+
+44:
   ret i64 0
 }
 define internal fastcc void @$multiply_d(ptr %0, i32 %1, i64 %2, i64 %3, i64 %4, double %5, ptr %6, ptr %7, ptr %8, i64 %9) #0 {
@@ -2195,6 +2339,24 @@ define internal fastcc void @$multiply_d(ptr %0, i32 %1, i64 %2, i64 %3, i64 %4,
   %14 = trunc i64 %9 to i32
    call void %0(i32 101, i32 %1, i32 111, i32 %11, i32 %12, i32 %13, double %5, ptr %6, i32 %14, ptr %7, i32 %14, double 1.000000e+00, ptr %8, i32 %14)
   ret void
+}
+define i64 @$adjoint_rows_d(ptr %0, ptr %1, ptr %2, ptr %3, i64 %4, i64 %5, i64 %6, i64 %7) #0 {
+  %9 = load i64, ptr %2, align 8
+  %10 = sub nsw i64 %5, %9
+  %11 = call i64 @llvm.smin.i64(i64 %10, i64 %6)
+  %12 = mul nsw i64 %7, %4
+  %13 = sub nsw i64 %9, %12
+  %14 = call i64 @llvm.smin.i64(i64 %13, i64 %7)
+  %15 = add nsw i64 %5, 1
+  %16 = mul nsw i64 %9, %15
+  %17 = getelementptr inbounds double, ptr %1, i64 %16
+  %18 = mul nsw i64 %9, %5
+  %19 = getelementptr inbounds double, ptr %0, i64 %18
+  %20 = getelementptr inbounds double, ptr %19, i64 %12
+  %21 = getelementptr inbounds double, ptr %1, i64 %18
+  %22 = getelementptr inbounds double, ptr %21, i64 %12
+   call fastcc void @$multiply_d(ptr %3, i32 111, i64 %11, i64 %14, i64 %11, double -2.000000e+00, ptr %17, ptr %20, ptr %22, i64 %5)
+  ret i64 0
 }
 define i64 @$adjoint_mirror_d(ptr %0, ptr %1, i64 %2, i64 %3, i64 %4, i64 %5) #0 {
   %7 = mul nsw i64 %5, %2
@@ -2637,6 +2799,16 @@ define i64 @$solve_triangular_c(ptr %0, ptr %1, ptr %2, ptr %3, i64 %4, i64 %5, 
   %33 = shl nsw i64 %6, 3
   %34 = getelementptr inbounds i8, ptr %2, i64 %33
    call fastcc void @$by_triangle_c(ptr %3, i32 %30, i32 %31, i32 %32, ptr %0, ptr %34, i64 %4, i64 %7, i64 %5)
+  ret i64 0
+}
+define i64 @$solve_vector_c(ptr %0, ptr %1, ptr %2, ptr %3, i64 %4, i64 %5, i64 %6, i64 %7) #0 {
+  %9 = shl nsw i64 %4, 1
+   call fastcc void @$copy_c(ptr %2, ptr %1, i64 %9)
+  %10 = trunc i64 %5 to i32
+  %11 = trunc i64 %6 to i32
+  %12 = trunc i64 %7 to i32
+  %13 = trunc i64 %4 to i32
+   call void %3(i32 101, i32 %10, i32 %11, i32 %12, i32 %13, ptr %0, i32 %13, ptr %2, i32 1)
   ret i64 0
 }
 define i64 @$lu_c(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4, i64 %5, i64 %6) #0 {
@@ -3468,6 +3640,16 @@ define i64 @$solve_triangular_z(ptr %0, ptr %1, ptr %2, ptr %3, i64 %4, i64 %5, 
   %33 = shl nsw i64 %6, 4
   %34 = getelementptr inbounds i8, ptr %2, i64 %33
    call fastcc void @$by_triangle_z(ptr %3, i32 %30, i32 %31, i32 %32, ptr %0, ptr %34, i64 %4, i64 %7, i64 %5)
+  ret i64 0
+}
+define i64 @$solve_vector_z(ptr %0, ptr %1, ptr %2, ptr %3, i64 %4, i64 %5, i64 %6, i64 %7) #0 {
+  %9 = shl nsw i64 %4, 1
+   call fastcc void @$copy_z(ptr %2, ptr %1, i64 %9)
+  %10 = trunc i64 %5 to i32
+  %11 = trunc i64 %6 to i32
+  %12 = trunc i64 %7 to i32
+  %13 = trunc i64 %4 to i32
+   call void %3(i32 101, i32 %10, i32 %11, i32 %12, i32 %13, ptr %0, i32 %13, ptr %2, i32 1)
   ret i64 0
 }
 define i64 @$lu_z(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4, i64 %5, i64 %6) #0 {

@@ -13,7 +13,7 @@ import os
 import sys
 import tracemalloc
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -136,7 +136,7 @@ class Pages:
             memory = mmap.mmap(-1, size, **PRIVATE)
         except (OSError, OverflowError) as error:
             raise MemoryError(f"the system has no {size:,} bytes left") from error
-        if size >= 1 << 22 and hasattr(mmap, "MADV_HUGEPAGE"):
+        if size >= LARGE_PAGES and hasattr(mmap, "MADV_HUGEPAGE"):
             with contextlib.suppress(OSError):
                 memory.madvise(mmap.MADV_HUGEPAGE)
         self.memory = memory
@@ -147,6 +147,20 @@ class Pages:
 
 
 # Addresses ------------------------------------------------------------------------------------------------------------
+
+
+def _collapsing() -> Callable[[int, int], Any] | None:
+    """What makes large pages of the memory from an address on; None where the system can't. One that refuses changes nothing."""
+    if sys.platform != "linux":
+        return None
+    madvise = ctypes.CDLL(None).madvise
+    madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    return lambda start, size: madvise(start, size, MADV_COLLAPSE)
+
+
+MADV_COLLAPSE = 25  # since Linux 6.1
+LARGE_PAGES = 1 << 22  # bytes that are worth asking for large pages
+_collapse = _collapsing()
 
 
 def _data_field() -> int | None:
@@ -403,7 +417,23 @@ class Lease:
 
 def new_array(shape: Shape, dtype: np.dtype[Any], nbytes: int) -> Array:
     """An array for a result, not initialized."""
-    return np.empty(shape, dtype) if nbytes < LEASED_FROM else np.asarray(Lease(shape, dtype, nbytes))
+    if nbytes < LEASED_FROM:
+        return np.empty(shape, dtype)
+    array = np.asarray(Lease(shape, dtype, nbytes))
+    return array.view(dtype) if dtype.kind == "V" else array  # bfloat16, which an interface can't name
+
+
+def join_pages(arrays: Sequence[Array], advise: Callable[[int, int], Any] | None = _collapse) -> None:
+    """Let the memory of new arrays that lie side by side be large pages: each first touch of a page costs, and arrays of fewer
+    bytes than `LEASED_FROM` come from the heap, which has small ones."""
+    if advise is None or sum([x.nbytes for x in arrays]) < LARGE_PAGES:
+        return
+    starts, ends = np.array(sorted([(address(x), address(x) + x.nbytes) for x in arrays])).T
+    apart = np.flatnonzero(starts[1:] - ends[:-1] > mmap.PAGESIZE)  # where something else lies between two of them
+    for first, last in zip(starts[[0, *apart + 1]].tolist(), ends[[*apart, -1]].tolist(), strict=True):
+        if last - first >= LARGE_PAGES:
+            begin = first // mmap.PAGESIZE * mmap.PAGESIZE
+            advise(begin, last - begin)
 
 
 def compact(value: Any) -> Any:

@@ -107,25 +107,17 @@ static inline object *those(const struct graph *g, object **nodes, word count, w
     return found;
 }
 
-/* The attributes that are given back; or the free numbers, as pairs (number, node). */
-static inline object *attributes(const struct graph *g, object **nodes, word count, int numbers) {
+/* The attributes that are given back; or the free numbers, or their nodes. */
+enum { ATTRIBUTES, NUMBERS, OF_NUMBERS };
+
+static inline object *attributes(const struct graph *g, object **nodes, word count, int which) {
     const struct python *p = g->python;
     object *found = p->list(count);
     for (word i = 0, k = 0; found && k < count; i++) {
-        if (numbers ? said(g, i)->asked != FREE : !said(g, i)->given) continue;
-        object *value = field(nodes[i], p->attributes), *item = value;
-        if (numbers) {
-            item = p->tuple(2);
-            if (!item) {
-                p->drop(found);
-                return 0;
-            }
-            p->count(nodes[i]);
-            p->fill(item, 1, nodes[i]);
-        }
-        p->count(value);
-        if (numbers) p->fill(item, 0, value);
-        p->put(found, k++, item);
+        if (which == ATTRIBUTES ? !said(g, i)->given : said(g, i)->asked != FREE) continue;
+        object *one = which == OF_NUMBERS ? nodes[i] : field(nodes[i], p->attributes);
+        p->count(one);
+        p->put(found, k++, one);
     }
     return found;
 }
@@ -137,7 +129,7 @@ static inline object *values(const struct graph *g, object *leaves) {
     const struct python *p = g->python;
     object *found = p->list(g->leaves);
     for (word i = 0; found && i < g->leaves; i++) {
-        object *value = field(((object **)field(leaves, ITEMS))[i], p->value);
+        object *value = field(item(leaves, i), p->value);
         if (field(value, p->kind) == p->kept) value = field(value, p->array);
         if (!value || field(value, p->kind) != p->arrays) {
             p->drop(found);
@@ -150,20 +142,19 @@ static inline object *values(const struct graph *g, object *leaves) {
     return found;
 }
 
-/* Whether each node has as many references as the last time. Those of `nodes` aren't there when Python counts, nor is the list of
-   roots. */
+/* Whether each node has as many references as the last time. Those of `nodes` aren't there when Python counts. */
 static inline object *are_held(const struct graph *g, object **nodes) {
     const struct python *p = g->python;
     int same = g->held[0] >= 0;
-    for (word i = 0; same && i < g->count; i++) same = *(word *)nodes[i] - 1 - (i < g->roots) == g->held[i];
+    for (word i = 0; same && i < g->count; i++) same = *(word *)nodes[i] - 1 == g->held[i];
     object *found = same ? p->yes : p->no;
     p->count(found);
     return found;
 }
 
 /* The nodes below a list of them, the roots of a graph, if all are what they were: a tuple of all in order, the leaves, the free
-   numbers, the pullbacks, attributes of which a part is to be compared, the values of the leaves, and whether all are held as the
-   last time. Else None. */
+   numbers, their nodes, the pullbacks, attributes of which a part is to be compared, the values of the leaves, and whether all are
+   held as the last time. Else None. */
 object *match(object *self, object *roots) {
     const struct graph *g = (const struct graph *)((char *)self + CONTENTS);
     const struct python *p = g->python;
@@ -183,14 +174,14 @@ object *match(object *self, object *roots) {
     if (!fits) {
         p->count(p->none);
         result = p->none;
-    } else if (fits > 0 && (result = p->tuple(7))) {
-        object *parts[7] = {those(g, nodes, g->count, -1), those(g, nodes, g->leaves, PART(leaf)),
-                            attributes(g, nodes, g->numbers, 1), those(g, nodes, g->pullbacks, PART(pulled)),
-                            attributes(g, nodes, g->given, 0), 0, 0};
-        if (parts[1]) parts[5] = values(g, parts[1]);
-        parts[6] = are_held(g, nodes);
+    } else if (fits > 0 && (result = p->tuple(8))) {
+        object *parts[8] = {those(g, nodes, g->count, -1), those(g, nodes, g->leaves, PART(leaf)),
+                            attributes(g, nodes, g->numbers, NUMBERS), attributes(g, nodes, g->numbers, OF_NUMBERS),
+                            those(g, nodes, g->pullbacks, PART(pulled)), attributes(g, nodes, g->given, ATTRIBUTES), 0, 0};
+        if (parts[1]) parts[6] = values(g, parts[1]);
+        parts[7] = are_held(g, nodes);
         int whole = 1;
-        for (word k = 0; k < 7; k++) {
+        for (word k = 0; k < 8; k++) {
             whole = whole && parts[k];
             if (parts[k]) p->fill(result, k, parts[k]);
         }
@@ -202,6 +193,78 @@ object *match(object *self, object *roots) {
     while (met > 0) p->drop(nodes[--met]);
     p->give(nodes);
     return result;
+}
+
+/* What a plan gives values to: a node's number, whether the value is one kept for the reverse pass, and whether the node forgets its
+   inputs. `again` is the attribute of a pullback that says whether it may come another time. */
+enum { TARGET, IS_KEPT, FORGETS, PARTS };
+struct targets {
+    const struct python *python;
+    object *again;
+    word count, target[];
+};
+
+/* Let a node have a value; negative where Python raises. */
+static inline int settle(const struct python *p, const word *target, object *node, object *array) {
+    object *before = field(node, p->value), *made = array, *inputs = 0;
+    if (!before || (before != p->none && (target[IS_KEPT] || field(before, p->kind) != p->kept))) return 0; /* another thread was faster */
+    if (target[IS_KEPT]) {
+        made = p->allocate(p->kept, 0);
+        if (!made) return -1;
+        p->count(array);
+        set(made, p->array, array);
+    } else {
+        p->count(made);
+    }
+    set(node, p->value, made);
+    if (target[FORGETS]) {
+        inputs = field(node, p->inputs);
+        p->count(p->empty);
+        set(node, p->inputs, p->empty);
+    }
+    p->drop(before);
+    if (inputs) p->drop(inputs);
+    return 0;
+}
+
+/* Whether one of the pullbacks may come again; negative where Python raises. */
+static inline int come_again(const struct targets *t, object *pullbacks) {
+    const struct python *p = t->python;
+    for (word i = 0; i < size(pullbacks); i++) {
+        object *said = p->attribute(field(item(pullbacks, i), p->attributes), t->again);
+        int is = said ? p->truth(said) : -1;
+        if (said) p->drop(said);
+        if (is) return is;
+    }
+    return 0;
+}
+
+/* Put the results of a graph that `match` found where they belong, given its nodes in order, its leaves, its pullbacks and the
+   results; and let go what was kept for a reverse pass that is over. False, with nothing done, if a result isn't an array with
+   memory of its own. */
+object *store(object *self, object *const *given, word count) {
+    const struct targets *t = (const struct targets *)((char *)self + CONTENTS);
+    const struct python *p = t->python;
+    object *order = given[0], *leaves = given[1], *pullbacks = given[2], *results = given[3], *said = p->yes;
+    for (word i = 0; i < t->count; i++) {
+        object *array = item(results, i);
+        if (field(array, p->kind) == p->arrays && !field(array, BASE)) continue;
+        said = p->no;
+    }
+    int failed = 0;
+    for (word i = 0; said == p->yes && !failed && i < t->count; i++)
+        failed = settle(p, t->target + PARTS * i, item(order, t->target[PARTS * i + TARGET]), item(results, i));
+    int again = failed || said == p->no || !size(pullbacks) ? 1 : come_again(t, pullbacks);
+    for (word i = 0; !again && i < size(leaves); i++) {
+        object *leaf = item(leaves, i), *value = field(leaf, p->value);
+        if (field(value, p->kind) != p->kept) continue;
+        p->count(p->none);
+        set(leaf, p->value, p->none);
+        p->drop(value);
+    }
+    if (failed || again < 0) return 0;
+    p->count(said);
+    return said;
 }
 
 struct walk {
@@ -218,7 +281,7 @@ object *below(object *self, object *root) {
     object *found = p->list(0), *order = p->list(0), *seen = p->set(0);
     int failed = !found || !order || !seen || p->add(seen, root) < 0 || p->append(order, root) < 0;
     for (word i = 0; !failed && i < size(order); i++) {
-        object *node = ((object **)field(order, ITEMS))[i], *op = field(node, p->op), *inputs = field(node, p->inputs);
+        object *node = item(order, i), *op = field(node, p->op), *inputs = field(node, p->inputs);
         for (word k = 0; k < w->count && !failed; k++)
             if (w->ops[k] == op) failed = p->append(found, node) < 0;
         for (word k = 0; op != w->last && !failed && k < size(inputs); k++) {

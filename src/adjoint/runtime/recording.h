@@ -6,6 +6,7 @@ typedef struct object object;
 typedef int64_t word;
 
 enum { CONTENTS = 32, SIZE = 16, ITEMS = 24 }; /* in objects, bytes from their beginning: of `bytes`, of tuples and lists, of tuples */
+enum { BASE = 48 };                            /* of arrays: whose memory it is, if that is another's */
 enum { EQUAL = 2 };                            /* Python's `==` */
 
 /* Python's functions and objects, and the places of fields: of any object's class and of a node's. */
@@ -36,7 +37,7 @@ struct python {
     object *(*attribute)(object *, object *);
     word (*begins)(object *, object *, word, word, int);
     object *(*address)(void *), *(*look)(object *, object *);
-    object *none, *yes, *no, *floating, *zero, *otherwise, *node, *kept, *arrays; /* the last are classes */
+    object *none, *yes, *no, *floating, *zero, *otherwise, *node, *kept, *arrays, *empty; /* the last are classes, and () */
     word kind, op, inputs, attributes, type, tracked, value, site, offset, place, array;
 };
 
@@ -45,3 +46,5 @@ static inline object *field(object *x, word place) { return *(object **)((char *
 static inline void set(object *x, word place, object *value) { *(object **)((char *)x + place) = value; }
 
 static inline word size(object *x) { return *(word *)((char *)x + SIZE); }
+
+static inline object *item(object *list, word i) { return ((object **)field(list, ITEMS))[i]; }

@@ -1,4 +1,4 @@
-; Made from recording.c by `make native`; its SHA-256 is dc9471f26a6df59774e5f8f938df6b2caf246d333be815d3df29d6e6636e6164
+; Made from recording.c by `make native`; its SHA-256 is fa8e26a4e98cbaa140081bceacd0d8567f3093ca8133b79f7592e5dd731a04b7
 define ptr @$filled() #0 {
   %1 = alloca ptr, align 8
   store volatile ptr inttoptr (i64 6547123219833032162 to ptr), ptr %1, align 8
@@ -6,7 +6,7 @@ define ptr @$filled() #0 {
   ret ptr %2
 }
 define ptr @$match(ptr %0, ptr %1) #0 {
-  %3 = alloca [7 x ptr], align 16
+  %3 = alloca [8 x ptr], align 16
   %4 = getelementptr inbounds i8, ptr %0, i64 32
   %5 = load ptr, ptr %4, align 8
   %6 = getelementptr inbounds i8, ptr %1, i64 16
@@ -23,7 +23,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   %15 = load ptr, ptr %14, align 8
    call void %13(ptr %15)
   %16 = load ptr, ptr %14, align 8
-  br label %607
+  br label %619
 
 17:
   %18 = getelementptr inbounds i8, ptr %5, i64 64
@@ -42,7 +42,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   %29 = getelementptr inbounds i8, ptr %5, i64 80
   %30 = load ptr, ptr %29, align 8
   %31 = call ptr %30()
-  br label %607
+  br label %619
 
 32:
   %33 = getelementptr inbounds i8, ptr %1, i64 24
@@ -66,17 +66,17 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   %45 = load ptr, ptr %44, align 8
   %46 = load ptr, ptr %4, align 8
   %47 = getelementptr inbounds i8, ptr %0, i64 40
-  %48 = getelementptr inbounds i8, ptr %46, i64 344
+  %48 = getelementptr inbounds i8, ptr %46, i64 352
   %49 = getelementptr inbounds i8, ptr %46, i64 224
-  %50 = getelementptr inbounds i8, ptr %46, i64 304
-  %51 = getelementptr inbounds i8, ptr %46, i64 328
-  %52 = getelementptr inbounds i8, ptr %46, i64 336
-  %53 = getelementptr inbounds i8, ptr %46, i64 320
-  %54 = getelementptr inbounds i8, ptr %46, i64 296
+  %50 = getelementptr inbounds i8, ptr %46, i64 312
+  %51 = getelementptr inbounds i8, ptr %46, i64 336
+  %52 = getelementptr inbounds i8, ptr %46, i64 344
+  %53 = getelementptr inbounds i8, ptr %46, i64 328
+  %54 = getelementptr inbounds i8, ptr %46, i64 304
   %55 = getelementptr inbounds i8, ptr %46, i64 248
   %56 = getelementptr inbounds i8, ptr %46, i64 32
   %57 = getelementptr inbounds i8, ptr %46, i64 40
-  %58 = getelementptr inbounds i8, ptr %46, i64 312
+  %58 = getelementptr inbounds i8, ptr %46, i64 320
   %59 = getelementptr inbounds i8, ptr %46, i64 48
   br label %60
 
@@ -385,7 +385,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
 
 269:
   %270 = icmp eq i32 %176, 0
-  br i1 %270, label %280, label %591
+  br i1 %270, label %280, label %603
 
 271:
   %272 = phi i64 [ 0, %37 ], [ %277, %271 ]
@@ -408,14 +408,14 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   %285 = load ptr, ptr %284, align 8
    call void %283(ptr %285)
   %286 = load ptr, ptr %284, align 8
-  br label %591
+  br label %603
 
 287:
   %288 = getelementptr inbounds i8, ptr %5, i64 16
   %289 = load ptr, ptr %288, align 8
-  %290 = call ptr %289(i64 7)
+  %290 = call ptr %289(i64 8)
   %291 = icmp eq ptr %290, null
-  br i1 %291, label %591, label %292
+  br i1 %291, label %603, label %292
 
 292:
   %293 = load i64, ptr %20, align 8
@@ -500,363 +500,672 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   %352 = load ptr, ptr %4, align 8
   %353 = load ptr, ptr %352, align 8
   %354 = call ptr %353(i64 %351)
-  %355 = icmp eq ptr %354, null
-  %356 = icmp slt i64 %351, 1
-  %357 = or i1 %356, %355
-  br i1 %357, label %402, label %358
+  %355 = icmp ne ptr %354, null
+  %356 = icmp sgt i64 %351, 0
+  %357 = and i1 %356, %355
+  br i1 %357, label %358, label %386
 
 358:
   %359 = getelementptr inbounds i8, ptr %0, i64 40
-  %360 = getelementptr inbounds i8, ptr %352, i64 320
-  %361 = getelementptr inbounds i8, ptr %352, i64 16
-  %362 = getelementptr inbounds i8, ptr %352, i64 48
-  %363 = getelementptr inbounds i8, ptr %352, i64 24
-  %364 = getelementptr inbounds i8, ptr %352, i64 8
-  br label %365
+  %360 = getelementptr inbounds i8, ptr %352, i64 328
+  %361 = getelementptr inbounds i8, ptr %352, i64 48
+  %362 = getelementptr inbounds i8, ptr %352, i64 8
+  br label %363
 
-365:
-  %366 = phi i64 [ 0, %358 ], [ %399, %398 ]
-  %367 = phi i64 [ 0, %358 ], [ %400, %398 ]
-  %368 = load ptr, ptr %359, align 8
-  %369 = mul nuw nsw i64 %367, 88
-  %370 = getelementptr inbounds i8, ptr %368, i64 %369
-  %371 = getelementptr inbounds i8, ptr %370, i64 48
-  %372 = load i64, ptr %371, align 8
-  %373 = icmp eq i64 %372, 5
-  br i1 %373, label %374, label %398
+363:
+  %364 = phi i64 [ 0, %358 ], [ %384, %382 ]
+  %365 = phi i64 [ 0, %358 ], [ %383, %382 ]
+  %366 = load ptr, ptr %359, align 8
+  %367 = mul nuw nsw i64 %364, 88
+  %368 = getelementptr inbounds i8, ptr %366, i64 %367
+  %369 = getelementptr inbounds i8, ptr %368, i64 48
+  %370 = load i64, ptr %369, align 8
+  %371 = icmp eq i64 %370, 5
+  br i1 %371, label %372, label %382
 
-374:
-  %375 = getelementptr inbounds ptr, ptr %26, i64 %367
-  %376 = load ptr, ptr %375, align 8
-  %377 = load i64, ptr %360, align 8
-  %378 = getelementptr inbounds i8, ptr %376, i64 %377
-  %379 = load ptr, ptr %378, align 8
-  %380 = load ptr, ptr %361, align 8
-  %381 = call ptr %380(i64 2)
-  %382 = icmp eq ptr %381, null
-  br i1 %382, label %383, label %386
+372:
+  %373 = getelementptr inbounds ptr, ptr %26, i64 %364
+  %374 = load ptr, ptr %373, align 8
+  %375 = load i64, ptr %360, align 8
+  %376 = getelementptr inbounds i8, ptr %374, i64 %375
+  %377 = load ptr, ptr %376, align 8
+  %378 = load ptr, ptr %361, align 8
+   call void %378(ptr %377)
+  %379 = load ptr, ptr %362, align 8
+  %380 = add nsw i64 %365, 1
+  %381 = call i32 %379(ptr %354, i64 %365, ptr %377)
+  br label %382
 
-383:
-  %384 = getelementptr inbounds i8, ptr %352, i64 56
-  %385 = load ptr, ptr %384, align 8
-   call void %385(ptr %354)
-  br label %402
+382:
+  %383 = phi i64 [ %380, %372 ], [ %365, %363 ]
+  %384 = add nuw nsw i64 %364, 1
+  %385 = icmp slt i64 %383, %351
+  br i1 %385, label %363, label %386
 
 386:
-  %387 = load ptr, ptr %362, align 8
-  %388 = load ptr, ptr %375, align 8
-   call void %387(ptr %388)
-  %389 = load ptr, ptr %363, align 8
-  %390 = load ptr, ptr %375, align 8
-  %391 = call i32 %389(ptr %381, i64 1, ptr %390)
-  %392 = load ptr, ptr %362, align 8
-   call void %392(ptr %379)
-  %393 = load ptr, ptr %363, align 8
-  %394 = call i32 %393(ptr %381, i64 0, ptr %379)
-  %395 = load ptr, ptr %364, align 8
-  %396 = add nsw i64 %366, 1
-  %397 = call i32 %395(ptr %354, i64 %366, ptr %381)
-  br label %398
+  store ptr %354, ptr %349, align 16
+  %387 = getelementptr inbounds i8, ptr %3, i64 24
+  %388 = load i64, ptr %350, align 8
+  %389 = load ptr, ptr %4, align 8
+  %390 = load ptr, ptr %389, align 8
+  %391 = call ptr %390(i64 %388)
+  %392 = icmp ne ptr %391, null
+  %393 = icmp sgt i64 %388, 0
+  %394 = and i1 %393, %392
+  br i1 %394, label %395, label %419
 
-398:
-  %399 = phi i64 [ %366, %365 ], [ %396, %386 ]
-  %400 = add nuw nsw i64 %367, 1
-  %401 = icmp slt i64 %399, %351
-  br i1 %401, label %365, label %402
+395:
+  %396 = getelementptr inbounds i8, ptr %0, i64 40
+  %397 = getelementptr inbounds i8, ptr %389, i64 48
+  %398 = getelementptr inbounds i8, ptr %389, i64 8
+  br label %399
 
-402:
-  %403 = phi ptr [ null, %383 ], [ %354, %348 ], [ %354, %398 ]
-  store ptr %403, ptr %349, align 16
-  %404 = getelementptr inbounds i8, ptr %3, i64 24
-  %405 = getelementptr inbounds i8, ptr %0, i64 88
+399:
+  %400 = phi i64 [ 0, %395 ], [ %417, %415 ]
+  %401 = phi i64 [ 0, %395 ], [ %416, %415 ]
+  %402 = load ptr, ptr %396, align 8
+  %403 = mul nuw nsw i64 %400, 88
+  %404 = getelementptr inbounds i8, ptr %402, i64 %403
+  %405 = getelementptr inbounds i8, ptr %404, i64 48
   %406 = load i64, ptr %405, align 8
-  %407 = load ptr, ptr %4, align 8
-  %408 = load ptr, ptr %407, align 8
-  %409 = call ptr %408(i64 %406)
-  %410 = icmp ne ptr %409, null
-  %411 = icmp sgt i64 %406, 0
-  %412 = and i1 %411, %410
-  br i1 %412, label %413, label %438
+  %407 = icmp eq i64 %406, 5
+  br i1 %407, label %408, label %415
 
-413:
-  %414 = getelementptr inbounds i8, ptr %0, i64 40
-  %415 = getelementptr inbounds i8, ptr %407, i64 48
-  %416 = getelementptr inbounds i8, ptr %407, i64 8
-  br label %417
+408:
+  %409 = getelementptr inbounds ptr, ptr %26, i64 %400
+  %410 = load ptr, ptr %409, align 8
+  %411 = load ptr, ptr %397, align 8
+   call void %411(ptr %410)
+  %412 = load ptr, ptr %398, align 8
+  %413 = add nsw i64 %401, 1
+  %414 = call i32 %412(ptr %391, i64 %401, ptr %410)
+  br label %415
 
-417:
-  %418 = phi i64 [ 0, %413 ], [ %435, %434 ]
-  %419 = phi i64 [ 0, %413 ], [ %436, %434 ]
-  %420 = load ptr, ptr %414, align 8
-  %421 = mul nuw nsw i64 %419, 88
-  %422 = getelementptr inbounds i8, ptr %420, i64 %421
-  %423 = getelementptr inbounds i8, ptr %422, i64 72
-  %424 = load i64, ptr %423, align 8
-  %425 = icmp eq i64 %424, 0
-  br i1 %425, label %434, label %426
+415:
+  %416 = phi i64 [ %413, %408 ], [ %401, %399 ]
+  %417 = add nuw nsw i64 %400, 1
+  %418 = icmp slt i64 %416, %388
+  br i1 %418, label %399, label %419
 
-426:
-  %427 = load ptr, ptr %415, align 8
-  %428 = getelementptr inbounds ptr, ptr %26, i64 %419
-  %429 = load ptr, ptr %428, align 8
-   call void %427(ptr %429)
-  %430 = load ptr, ptr %416, align 8
-  %431 = add nsw i64 %418, 1
-  %432 = load ptr, ptr %428, align 8
-  %433 = call i32 %430(ptr %409, i64 %418, ptr %432)
-  br label %434
+419:
+  store ptr %391, ptr %387, align 8
+  %420 = getelementptr inbounds i8, ptr %3, i64 32
+  %421 = getelementptr inbounds i8, ptr %0, i64 88
+  %422 = load i64, ptr %421, align 8
+  %423 = load ptr, ptr %4, align 8
+  %424 = load ptr, ptr %423, align 8
+  %425 = call ptr %424(i64 %422)
+  %426 = icmp ne ptr %425, null
+  %427 = icmp sgt i64 %422, 0
+  %428 = and i1 %427, %426
+  br i1 %428, label %429, label %454
 
-434:
-  %435 = phi i64 [ %431, %426 ], [ %418, %417 ]
-  %436 = add nuw nsw i64 %419, 1
-  %437 = icmp slt i64 %435, %406
-  br i1 %437, label %417, label %438
+429:
+  %430 = getelementptr inbounds i8, ptr %0, i64 40
+  %431 = getelementptr inbounds i8, ptr %423, i64 48
+  %432 = getelementptr inbounds i8, ptr %423, i64 8
+  br label %433
 
-438:
-  store ptr %409, ptr %404, align 8
-  %439 = getelementptr inbounds i8, ptr %3, i64 32
-  %440 = getelementptr inbounds i8, ptr %0, i64 96
-  %441 = load i64, ptr %440, align 8
-  %442 = load ptr, ptr %4, align 8
-  %443 = load ptr, ptr %442, align 8
-  %444 = call ptr %443(i64 %441)
-  %445 = icmp eq ptr %444, null
-  %446 = icmp slt i64 %441, 1
-  %447 = or i1 %446, %445
-  br i1 %447, label %476, label %448
+433:
+  %434 = phi i64 [ 0, %429 ], [ %451, %450 ]
+  %435 = phi i64 [ 0, %429 ], [ %452, %450 ]
+  %436 = load ptr, ptr %430, align 8
+  %437 = mul nuw nsw i64 %435, 88
+  %438 = getelementptr inbounds i8, ptr %436, i64 %437
+  %439 = getelementptr inbounds i8, ptr %438, i64 72
+  %440 = load i64, ptr %439, align 8
+  %441 = icmp eq i64 %440, 0
+  br i1 %441, label %450, label %442
 
-448:
-  %449 = getelementptr inbounds i8, ptr %0, i64 40
-  %450 = getelementptr inbounds i8, ptr %442, i64 320
-  %451 = getelementptr inbounds i8, ptr %442, i64 48
-  %452 = getelementptr inbounds i8, ptr %442, i64 8
-  br label %453
+442:
+  %443 = load ptr, ptr %431, align 8
+  %444 = getelementptr inbounds ptr, ptr %26, i64 %435
+  %445 = load ptr, ptr %444, align 8
+   call void %443(ptr %445)
+  %446 = load ptr, ptr %432, align 8
+  %447 = add nsw i64 %434, 1
+  %448 = load ptr, ptr %444, align 8
+  %449 = call i32 %446(ptr %425, i64 %434, ptr %448)
+  br label %450
 
-453:
-  %454 = phi i64 [ 0, %448 ], [ %473, %472 ]
-  %455 = phi i64 [ 0, %448 ], [ %474, %472 ]
-  %456 = load ptr, ptr %449, align 8
-  %457 = mul nuw nsw i64 %455, 88
-  %458 = getelementptr inbounds i8, ptr %456, i64 %457
-  %459 = getelementptr inbounds i8, ptr %458, i64 80
-  %460 = load i64, ptr %459, align 8
-  %461 = icmp eq i64 %460, 0
-  br i1 %461, label %472, label %462
+450:
+  %451 = phi i64 [ %447, %442 ], [ %434, %433 ]
+  %452 = add nuw nsw i64 %435, 1
+  %453 = icmp slt i64 %451, %422
+  br i1 %453, label %433, label %454
 
-462:
-  %463 = getelementptr inbounds ptr, ptr %26, i64 %455
-  %464 = load ptr, ptr %463, align 8
-  %465 = load i64, ptr %450, align 8
-  %466 = getelementptr inbounds i8, ptr %464, i64 %465
-  %467 = load ptr, ptr %466, align 8
-  %468 = load ptr, ptr %451, align 8
-   call void %468(ptr %467)
-  %469 = load ptr, ptr %452, align 8
-  %470 = add nsw i64 %454, 1
-  %471 = call i32 %469(ptr %444, i64 %454, ptr %467)
-  br label %472
+454:
+  store ptr %425, ptr %420, align 16
+  %455 = getelementptr inbounds i8, ptr %3, i64 40
+  %456 = getelementptr inbounds i8, ptr %0, i64 96
+  %457 = load i64, ptr %456, align 8
+  %458 = load ptr, ptr %4, align 8
+  %459 = load ptr, ptr %458, align 8
+  %460 = call ptr %459(i64 %457)
+  %461 = icmp ne ptr %460, null
+  %462 = icmp sgt i64 %457, 0
+  %463 = and i1 %462, %461
+  br i1 %463, label %464, label %492
 
-472:
-  %473 = phi i64 [ %454, %453 ], [ %470, %462 ]
-  %474 = add nuw nsw i64 %455, 1
-  %475 = icmp slt i64 %473, %441
-  br i1 %475, label %453, label %476
+464:
+  %465 = getelementptr inbounds i8, ptr %0, i64 40
+  %466 = getelementptr inbounds i8, ptr %458, i64 328
+  %467 = getelementptr inbounds i8, ptr %458, i64 48
+  %468 = getelementptr inbounds i8, ptr %458, i64 8
+  br label %469
 
-476:
-  store ptr %444, ptr %439, align 16
-  %477 = getelementptr inbounds i8, ptr %3, i64 40
-  store ptr null, ptr %477, align 8
-  %478 = getelementptr inbounds i8, ptr %3, i64 48
-  %479 = icmp eq ptr %319, null
-  br i1 %479, label %539, label %480
+469:
+  %470 = phi i64 [ 0, %464 ], [ %490, %488 ]
+  %471 = phi i64 [ 0, %464 ], [ %489, %488 ]
+  %472 = load ptr, ptr %465, align 8
+  %473 = mul nuw nsw i64 %470, 88
+  %474 = getelementptr inbounds i8, ptr %472, i64 %473
+  %475 = getelementptr inbounds i8, ptr %474, i64 80
+  %476 = load i64, ptr %475, align 8
+  %477 = icmp eq i64 %476, 0
+  br i1 %477, label %488, label %478
 
-480:
-  %481 = load ptr, ptr %4, align 8
-  %482 = load ptr, ptr %481, align 8
-  %483 = load i64, ptr %315, align 8
-  %484 = call ptr %482(i64 %483)
-  %485 = icmp eq ptr %484, null
-  br i1 %485, label %537, label %486
+478:
+  %479 = getelementptr inbounds ptr, ptr %26, i64 %470
+  %480 = load ptr, ptr %479, align 8
+  %481 = load i64, ptr %466, align 8
+  %482 = getelementptr inbounds i8, ptr %480, i64 %481
+  %483 = load ptr, ptr %482, align 8
+  %484 = load ptr, ptr %467, align 8
+   call void %484(ptr %483)
+  %485 = load ptr, ptr %468, align 8
+  %486 = add nsw i64 %471, 1
+  %487 = call i32 %485(ptr %460, i64 %471, ptr %483)
+  br label %488
 
-486:
-  %487 = getelementptr inbounds i8, ptr %319, i64 24
-  %488 = getelementptr inbounds i8, ptr %481, i64 344
-  %489 = getelementptr inbounds i8, ptr %481, i64 296
-  %490 = getelementptr inbounds i8, ptr %481, i64 280
-  %491 = getelementptr inbounds i8, ptr %481, i64 376
-  %492 = getelementptr inbounds i8, ptr %481, i64 288
-  %493 = getelementptr inbounds i8, ptr %481, i64 48
-  %494 = getelementptr inbounds i8, ptr %481, i64 8
-  %495 = load i64, ptr %315, align 8
-  %496 = icmp sgt i64 %495, 0
-  br i1 %496, label %497, label %537
+488:
+  %489 = phi i64 [ %486, %478 ], [ %471, %469 ]
+  %490 = add nuw nsw i64 %470, 1
+  %491 = icmp slt i64 %489, %457
+  br i1 %491, label %469, label %492
 
-497:
-  %498 = phi i64 [ %527, %523 ], [ 0, %486 ]
-  %499 = load ptr, ptr %487, align 8
-  %500 = getelementptr inbounds ptr, ptr %499, i64 %498
-  %501 = load ptr, ptr %500, align 8
-  %502 = load i64, ptr %488, align 8
-  %503 = getelementptr inbounds i8, ptr %501, i64 %502
-  %504 = load ptr, ptr %503, align 8
-  %505 = load i64, ptr %489, align 8
-  %506 = getelementptr inbounds i8, ptr %504, i64 %505
-  %507 = load ptr, ptr %506, align 8
-  %508 = load ptr, ptr %490, align 8
-  %509 = icmp eq ptr %507, %508
-  br i1 %509, label %510, label %518
+492:
+  store ptr %460, ptr %455, align 8
+  %493 = getelementptr inbounds i8, ptr %3, i64 48
+  store ptr null, ptr %493, align 16
+  %494 = getelementptr inbounds i8, ptr %3, i64 56
+  %495 = icmp eq ptr %319, null
+  br i1 %495, label %555, label %496
 
-510:
-  %511 = load i64, ptr %491, align 8
-  %512 = getelementptr inbounds i8, ptr %504, i64 %511
-  %513 = load ptr, ptr %512, align 8
-  %514 = icmp eq ptr %513, null
-  br i1 %514, label %530, label %515
+496:
+  %497 = load ptr, ptr %4, align 8
+  %498 = load ptr, ptr %497, align 8
+  %499 = load i64, ptr %315, align 8
+  %500 = call ptr %498(i64 %499)
+  %501 = icmp eq ptr %500, null
+  br i1 %501, label %553, label %502
 
-515:
-  %516 = getelementptr inbounds i8, ptr %513, i64 %505
+502:
+  %503 = getelementptr inbounds i8, ptr %319, i64 24
+  %504 = getelementptr inbounds i8, ptr %497, i64 352
+  %505 = getelementptr inbounds i8, ptr %497, i64 304
+  %506 = getelementptr inbounds i8, ptr %497, i64 280
+  %507 = getelementptr inbounds i8, ptr %497, i64 384
+  %508 = getelementptr inbounds i8, ptr %497, i64 288
+  %509 = getelementptr inbounds i8, ptr %497, i64 48
+  %510 = getelementptr inbounds i8, ptr %497, i64 8
+  %511 = load i64, ptr %315, align 8
+  %512 = icmp sgt i64 %511, 0
+  br i1 %512, label %513, label %553
+
+513:
+  %514 = phi i64 [ %543, %539 ], [ 0, %502 ]
+  %515 = load ptr, ptr %503, align 8
+  %516 = getelementptr inbounds ptr, ptr %515, i64 %514
   %517 = load ptr, ptr %516, align 8
-  br label %518
+  %518 = load i64, ptr %504, align 8
+  %519 = getelementptr inbounds i8, ptr %517, i64 %518
+  %520 = load ptr, ptr %519, align 8
+  %521 = load i64, ptr %505, align 8
+  %522 = getelementptr inbounds i8, ptr %520, i64 %521
+  %523 = load ptr, ptr %522, align 8
+  %524 = load ptr, ptr %506, align 8
+  %525 = icmp eq ptr %523, %524
+  br i1 %525, label %526, label %534
 
-518:
-  %519 = phi ptr [ %517, %515 ], [ %507, %497 ]
-  %520 = phi ptr [ %513, %515 ], [ %504, %497 ]
-  %521 = load ptr, ptr %492, align 8
-  %522 = icmp eq ptr %519, %521
-  br i1 %522, label %523, label %530
+526:
+  %527 = load i64, ptr %507, align 8
+  %528 = getelementptr inbounds i8, ptr %520, i64 %527
+  %529 = load ptr, ptr %528, align 8
+  %530 = icmp eq ptr %529, null
+  br i1 %530, label %546, label %531
 
-523:
-  %524 = load ptr, ptr %493, align 8
-   call void %524(ptr %520)
-  %525 = load ptr, ptr %494, align 8
-  %526 = call i32 %525(ptr %484, i64 %498, ptr %520)
-  %527 = add nuw nsw i64 %498, 1
-  %528 = load i64, ptr %315, align 8
-  %529 = icmp slt i64 %527, %528
-  br i1 %529, label %497, label %537
+531:
+  %532 = getelementptr inbounds i8, ptr %529, i64 %521
+  %533 = load ptr, ptr %532, align 8
+  br label %534
 
-530:
-  %531 = getelementptr inbounds i8, ptr %481, i64 56
-  %532 = load ptr, ptr %531, align 8
-   call void %532(ptr %484)
-  %533 = load ptr, ptr %493, align 8
-  %534 = getelementptr inbounds i8, ptr %481, i64 224
-  %535 = load ptr, ptr %534, align 8
-   call void %533(ptr %535)
-  %536 = load ptr, ptr %534, align 8
-  br label %537
-
-537:
-  %538 = phi ptr [ %536, %530 ], [ null, %480 ], [ %484, %486 ], [ %484, %523 ]
-  store ptr %538, ptr %477, align 8
-  br label %539
+534:
+  %535 = phi ptr [ %533, %531 ], [ %523, %513 ]
+  %536 = phi ptr [ %529, %531 ], [ %520, %513 ]
+  %537 = load ptr, ptr %508, align 8
+  %538 = icmp eq ptr %535, %537
+  br i1 %538, label %539, label %546
 
 539:
-  %540 = load ptr, ptr %4, align 8
-  %541 = getelementptr inbounds i8, ptr %0, i64 112
-  %542 = load ptr, ptr %541, align 8
-  %543 = load i64, ptr %542, align 8
-  %544 = icmp sgt i64 %543, -1
-  br i1 %544, label %545, label %564
+  %540 = load ptr, ptr %509, align 8
+   call void %540(ptr %536)
+  %541 = load ptr, ptr %510, align 8
+  %542 = call i32 %541(ptr %500, i64 %514, ptr %536)
+  %543 = add nuw nsw i64 %514, 1
+  %544 = load i64, ptr %315, align 8
+  %545 = icmp slt i64 %543, %544
+  br i1 %545, label %513, label %553
 
-545:
-  %546 = load i64, ptr %20, align 8
-  %547 = call i64 @llvm.smax.i64(i64 %546, i64 0)
-  br label %548
+546:
+  %547 = getelementptr inbounds i8, ptr %497, i64 56
+  %548 = load ptr, ptr %547, align 8
+   call void %548(ptr %500)
+  %549 = load ptr, ptr %509, align 8
+  %550 = getelementptr inbounds i8, ptr %497, i64 224
+  %551 = load ptr, ptr %550, align 8
+   call void %549(ptr %551)
+  %552 = load ptr, ptr %550, align 8
+  br label %553
 
-548:
-  %549 = phi i64 [ 0, %545 ], [ %563, %551 ]
-  %550 = icmp eq i64 %549, %547
-  br i1 %550, label %564, label %551
+553:
+  %554 = phi ptr [ %552, %546 ], [ null, %496 ], [ %500, %502 ], [ %500, %539 ]
+  store ptr %554, ptr %493, align 16
+  br label %555
 
-551:
-  %552 = getelementptr inbounds ptr, ptr %26, i64 %549
-  %553 = load ptr, ptr %552, align 8
-  %554 = load i64, ptr %553, align 8
-  %555 = add nsw i64 %554, -1
-  %556 = load i64, ptr %8, align 8
-  %557 = icmp slt i64 %549, %556
-  %558 = sext i1 %557 to i64
-  %559 = add i64 %555, %558
-  %560 = getelementptr inbounds i64, ptr %542, i64 %549
-  %561 = load i64, ptr %560, align 8
-  %562 = icmp eq i64 %559, %561
-  %563 = add nuw i64 %549, 1
-  br i1 %562, label %548, label %564
+555:
+  %556 = load ptr, ptr %4, align 8
+  %557 = getelementptr inbounds i8, ptr %0, i64 112
+  %558 = load ptr, ptr %557, align 8
+  %559 = load i64, ptr %558, align 8
+  %560 = icmp sgt i64 %559, -1
+  br i1 %560, label %561, label %576
+
+561:
+  %562 = load i64, ptr %20, align 8
+  %563 = call i64 @llvm.smax.i64(i64 %562, i64 0)
+  br label %564
 
 564:
-  %565 = phi i64 [ 240, %539 ], [ 240, %551 ], [ 232, %548 ]
-  %566 = getelementptr inbounds i8, ptr %540, i64 %565
-  %567 = load ptr, ptr %566, align 8
-  %568 = getelementptr inbounds i8, ptr %540, i64 48
+  %565 = phi i64 [ 0, %561 ], [ %575, %567 ]
+  %566 = icmp eq i64 %565, %563
+  br i1 %566, label %576, label %567
+
+567:
+  %568 = getelementptr inbounds ptr, ptr %26, i64 %565
   %569 = load ptr, ptr %568, align 8
-   call void %569(ptr %567)
-  store ptr %567, ptr %478, align 16
-  %570 = getelementptr inbounds i8, ptr %5, i64 24
-  br label %572
+  %570 = load i64, ptr %569, align 8
+  %571 = add nsw i64 %570, -1
+  %572 = getelementptr inbounds i64, ptr %558, i64 %565
+  %573 = load i64, ptr %572, align 8
+  %574 = icmp eq i64 %571, %573
+  %575 = add nuw i64 %565, 1
+  br i1 %574, label %564, label %576
 
-571:
-  br i1 %578, label %586, label %589
-
-572:
-  %573 = phi i64 [ 0, %564 ], [ %584, %583 ]
-  %574 = phi i1 [ false, %564 ], [ %578, %583 ]
-  %575 = getelementptr inbounds ptr, ptr %3, i64 %573
-  %576 = load ptr, ptr %575, align 8
-  %577 = icmp eq ptr %576, null
-  %578 = or i1 %574, %577
-  %579 = icmp eq ptr %576, null
-  br i1 %579, label %583, label %580
-
-580:
-  %581 = load ptr, ptr %570, align 8
-  %582 = call i32 %581(ptr %290, i64 %573, ptr %576)
-  br label %583
+576:
+  %577 = phi i64 [ 240, %555 ], [ 240, %567 ], [ 232, %564 ]
+  %578 = getelementptr inbounds i8, ptr %556, i64 %577
+  %579 = load ptr, ptr %578, align 8
+  %580 = getelementptr inbounds i8, ptr %556, i64 48
+  %581 = load ptr, ptr %580, align 8
+   call void %581(ptr %579)
+  store ptr %579, ptr %494, align 8
+  %582 = getelementptr inbounds i8, ptr %5, i64 24
+  br label %584
 
 583:
-  %584 = add nuw nsw i64 %573, 1
-  %585 = icmp eq i64 %584, 7
-  br i1 %585, label %571, label %572
+  br i1 %590, label %598, label %601
 
-586:
-  %587 = getelementptr inbounds i8, ptr %5, i64 56
+584:
+  %585 = phi i64 [ 0, %576 ], [ %596, %595 ]
+  %586 = phi i1 [ false, %576 ], [ %590, %595 ]
+  %587 = getelementptr inbounds ptr, ptr %3, i64 %585
   %588 = load ptr, ptr %587, align 8
-   call void %588(ptr %290)
-  br label %589
+  %589 = icmp eq ptr %588, null
+  %590 = or i1 %586, %589
+  %591 = icmp eq ptr %588, null
+  br i1 %591, label %595, label %592
 
-589:
-  %590 = phi ptr [ %290, %571 ], [ null, %586 ]
-  br label %591
-
-591:
-  %592 = phi i64 [ %228, %589 ], [ %228, %287 ], [ %281, %280 ], [ %61, %269 ]
-  %593 = phi ptr [ %590, %589 ], [ null, %287 ], [ %286, %280 ], [ null, %269 ]
-  %594 = icmp sgt i64 %592, 0
-  br i1 %594, label %595, label %604
+592:
+  %593 = load ptr, ptr %582, align 8
+  %594 = call i32 %593(ptr %290, i64 %585, ptr %588)
+  br label %595
 
 595:
-  %596 = getelementptr inbounds i8, ptr %5, i64 56
-  br label %597
+  %596 = add nuw nsw i64 %585, 1
+  %597 = icmp eq i64 %596, 8
+  br i1 %597, label %583, label %584
 
-597:
-  %598 = phi i64 [ %592, %595 ], [ %600, %597 ]
-  %599 = load ptr, ptr %596, align 8
-  %600 = add nsw i64 %598, -1
-  %601 = getelementptr inbounds ptr, ptr %26, i64 %600
-  %602 = load ptr, ptr %601, align 8
-   call void %599(ptr %602)
-  %603 = icmp samesign ugt i64 %598, 1
-  br i1 %603, label %597, label %604
+598:
+  %599 = getelementptr inbounds i8, ptr %5, i64 56
+  %600 = load ptr, ptr %599, align 8
+   call void %600(ptr %290)
+  br label %601
 
-604:
-  %605 = getelementptr inbounds i8, ptr %5, i64 72
-  %606 = load ptr, ptr %605, align 8
-   call void %606(ptr %26)
-  br label %607
+601:
+  %602 = phi ptr [ %290, %583 ], [ null, %598 ]
+  br label %603
+
+603:
+  %604 = phi i64 [ %228, %601 ], [ %228, %287 ], [ %281, %280 ], [ %61, %269 ]
+  %605 = phi ptr [ %602, %601 ], [ null, %287 ], [ %286, %280 ], [ null, %269 ]
+  %606 = icmp sgt i64 %604, 0
+  br i1 %606, label %607, label %616
 
 607:
-  %608 = phi ptr [ %16, %11 ], [ %593, %604 ], [ %31, %28 ]
-  ret ptr %608
+  %608 = getelementptr inbounds i8, ptr %5, i64 56
+  br label %609
+
+609:
+  %610 = phi i64 [ %604, %607 ], [ %612, %609 ]
+  %611 = load ptr, ptr %608, align 8
+  %612 = add nsw i64 %610, -1
+  %613 = getelementptr inbounds ptr, ptr %26, i64 %612
+  %614 = load ptr, ptr %613, align 8
+   call void %611(ptr %614)
+  %615 = icmp samesign ugt i64 %610, 1
+  br i1 %615, label %609, label %616
+
+616:
+  %617 = getelementptr inbounds i8, ptr %5, i64 72
+  %618 = load ptr, ptr %617, align 8
+   call void %618(ptr %26)
+  br label %619
+
+619:
+  %620 = phi ptr [ %16, %11 ], [ %605, %616 ], [ %31, %28 ]
+  ret ptr %620
+}
+define ptr @$store(ptr %0, ptr %1, i64 %2) #0 {
+  %4 = getelementptr inbounds i8, ptr %0, i64 32
+  %5 = load ptr, ptr %4, align 8
+  %6 = load ptr, ptr %1, align 8
+  %7 = getelementptr inbounds i8, ptr %1, i64 8
+  %8 = load ptr, ptr %7, align 8
+  %9 = getelementptr inbounds i8, ptr %1, i64 16
+  %10 = load ptr, ptr %9, align 8
+  %11 = getelementptr inbounds i8, ptr %1, i64 24
+  %12 = load ptr, ptr %11, align 8
+  %13 = getelementptr inbounds i8, ptr %5, i64 232
+  %14 = load ptr, ptr %13, align 8
+  %15 = getelementptr inbounds i8, ptr %0, i64 48
+  %16 = load i64, ptr %15, align 8
+  %17 = icmp sgt i64 %16, 0
+  br i1 %17, label %18, label %28
+
+18:
+  %19 = getelementptr inbounds i8, ptr %12, i64 24
+  %20 = load ptr, ptr %19, align 8
+  %21 = getelementptr inbounds i8, ptr %5, i64 304
+  %22 = load i64, ptr %21, align 8
+  %23 = getelementptr inbounds i8, ptr %5, i64 288
+  %24 = load ptr, ptr %23, align 8
+  %25 = getelementptr inbounds i8, ptr %5, i64 240
+  br label %43
+
+26:
+  %27 = icmp eq ptr %58, %14
+  br i1 %27, label %28, label %129
+
+28:
+  %29 = phi ptr [ %58, %26 ], [ %14, %3 ]
+  %30 = getelementptr inbounds i8, ptr %0, i64 56
+  %31 = getelementptr inbounds i8, ptr %6, i64 24
+  %32 = getelementptr inbounds i8, ptr %12, i64 24
+  %33 = getelementptr inbounds i8, ptr %5, i64 352
+  %34 = getelementptr inbounds i8, ptr %5, i64 224
+  %35 = getelementptr inbounds i8, ptr %5, i64 304
+  %36 = getelementptr inbounds i8, ptr %5, i64 280
+  %37 = getelementptr inbounds i8, ptr %5, i64 88
+  %38 = getelementptr inbounds i8, ptr %5, i64 48
+  %39 = getelementptr inbounds i8, ptr %5, i64 384
+  %40 = getelementptr inbounds i8, ptr %5, i64 320
+  %41 = getelementptr inbounds i8, ptr %5, i64 296
+  %42 = getelementptr inbounds i8, ptr %5, i64 56
+  br label %61
+
+43:
+  %44 = phi ptr [ %14, %18 ], [ %58, %57 ]
+  %45 = phi i64 [ 0, %18 ], [ %59, %57 ]
+  %46 = getelementptr inbounds ptr, ptr %20, i64 %45
+  %47 = load ptr, ptr %46, align 8
+  %48 = getelementptr inbounds i8, ptr %47, i64 %22
+  %49 = load ptr, ptr %48, align 8
+  %50 = icmp eq ptr %49, %24
+  br i1 %50, label %51, label %55
+
+51:
+  %52 = getelementptr inbounds i8, ptr %47, i64 48
+  %53 = load ptr, ptr %52, align 8
+  %54 = icmp eq ptr %53, null
+  br i1 %54, label %57, label %55
+
+55:
+  %56 = load ptr, ptr %25, align 8
+  br label %57
+
+57:
+  %58 = phi ptr [ %56, %55 ], [ %44, %51 ]
+  %59 = add nuw nsw i64 %45, 1
+  %60 = icmp eq i64 %59, %16
+  br i1 %60, label %26, label %43
+
+61:
+  %62 = phi i64 [ 0, %28 ], [ %126, %125 ]
+  %63 = load i64, ptr %15, align 8
+  %64 = icmp slt i64 %62, %63
+  br i1 %64, label %65, label %129
+
+65:
+  %66 = mul nuw nsw i64 %62, 24
+  %67 = getelementptr inbounds i8, ptr %30, i64 %66
+  %68 = load i64, ptr %67, align 8
+  %69 = load ptr, ptr %31, align 8
+  %70 = getelementptr inbounds ptr, ptr %69, i64 %68
+  %71 = load ptr, ptr %70, align 8
+  %72 = load ptr, ptr %32, align 8
+  %73 = getelementptr inbounds ptr, ptr %72, i64 %62
+  %74 = load ptr, ptr %73, align 8
+  %75 = load i64, ptr %33, align 8
+  %76 = getelementptr inbounds i8, ptr %71, i64 %75
+  %77 = load ptr, ptr %76, align 8
+  %78 = icmp eq ptr %77, null
+  br i1 %78, label %125, label %79
+
+79:
+  %80 = load ptr, ptr %34, align 8
+  %81 = icmp eq ptr %77, %80
+  %82 = getelementptr inbounds i8, ptr %67, i64 8
+  %83 = load i64, ptr %82, align 8
+  %84 = icmp eq i64 %83, 0
+  br i1 %81, label %92, label %85
+
+85:
+  br i1 %84, label %86, label %125
+
+86:
+  %87 = load i64, ptr %35, align 8
+  %88 = getelementptr inbounds i8, ptr %77, i64 %87
+  %89 = load ptr, ptr %88, align 8
+  %90 = load ptr, ptr %36, align 8
+  %91 = icmp eq ptr %89, %90
+  br i1 %91, label %102, label %125
+
+92:
+  br i1 %84, label %102, label %93
+
+93:
+  %94 = load ptr, ptr %37, align 8
+  %95 = load ptr, ptr %36, align 8
+  %96 = call ptr %94(ptr %95, i64 0)
+  %97 = icmp eq ptr %96, null
+  br i1 %97, label %209, label %98
+
+98:
+  %99 = load ptr, ptr %38, align 8
+   call void %99(ptr %74)
+  %100 = load i64, ptr %39, align 8
+  %101 = getelementptr inbounds i8, ptr %96, i64 %100
+  store ptr %74, ptr %101, align 8
+  br label %104
+
+102:
+  %103 = load ptr, ptr %38, align 8
+   call void %103(ptr %74)
+  br label %104
+
+104:
+  %105 = phi ptr [ %96, %98 ], [ %74, %102 ]
+  %106 = load i64, ptr %33, align 8
+  %107 = getelementptr inbounds i8, ptr %71, i64 %106
+  store ptr %105, ptr %107, align 8
+  %108 = getelementptr inbounds i8, ptr %67, i64 16
+  %109 = load i64, ptr %108, align 8
+  %110 = icmp eq i64 %109, 0
+  br i1 %110, label %122, label %111
+
+111:
+  %112 = load i64, ptr %40, align 8
+  %113 = getelementptr inbounds i8, ptr %71, i64 %112
+  %114 = load ptr, ptr %113, align 8
+  %115 = load ptr, ptr %38, align 8
+  %116 = load ptr, ptr %41, align 8
+   call void %115(ptr %116)
+  %117 = load i64, ptr %40, align 8
+  %118 = load ptr, ptr %41, align 8
+  %119 = getelementptr inbounds i8, ptr %71, i64 %117
+  store ptr %118, ptr %119, align 8
+  %120 = load ptr, ptr %42, align 8
+   call void %120(ptr %77)
+  %121 = icmp eq ptr %114, null
+  br i1 %121, label %125, label %122
+
+122:
+  %123 = phi ptr [ %77, %104 ], [ %114, %111 ]
+  %124 = load ptr, ptr %42, align 8
+   call void %124(ptr %123)
+  br label %125
+
+125:
+  %126 = add nuw nsw i64 %62, 1
+  %127 = load ptr, ptr %13, align 8
+  %128 = icmp eq ptr %14, %127
+  br i1 %128, label %61, label %129
+
+129:
+  %130 = phi ptr [ %58, %26 ], [ %29, %61 ], [ %29, %125 ]
+  %131 = getelementptr inbounds i8, ptr %5, i64 240
+  %132 = load ptr, ptr %131, align 8
+  %133 = icmp eq ptr %130, %132
+  br i1 %133, label %206, label %134
+
+134:
+  %135 = getelementptr inbounds i8, ptr %10, i64 16
+  %136 = load i64, ptr %135, align 8
+  %137 = icmp eq i64 %136, 0
+  br i1 %137, label %206, label %138
+
+138:
+  %139 = load ptr, ptr %4, align 8
+  %140 = getelementptr inbounds i8, ptr %139, i64 192
+  %141 = getelementptr inbounds i8, ptr %139, i64 128
+  %142 = icmp sgt i64 %136, 0
+  br i1 %142, label %143, label %169
+
+143:
+  %144 = getelementptr inbounds i8, ptr %10, i64 24
+  %145 = getelementptr inbounds i8, ptr %139, i64 328
+  %146 = getelementptr inbounds i8, ptr %0, i64 40
+  %147 = getelementptr inbounds i8, ptr %139, i64 56
+  br label %152
+
+148:
+  %149 = add nuw nsw i64 %153, 1
+  %150 = load i64, ptr %135, align 8
+  %151 = icmp slt i64 %149, %150
+  br i1 %151, label %152, label %169
+
+152:
+  %153 = phi i64 [ 0, %143 ], [ %149, %148 ]
+  %154 = load ptr, ptr %140, align 8
+  %155 = load ptr, ptr %144, align 8
+  %156 = getelementptr inbounds ptr, ptr %155, i64 %153
+  %157 = load ptr, ptr %156, align 8
+  %158 = load i64, ptr %145, align 8
+  %159 = getelementptr inbounds i8, ptr %157, i64 %158
+  %160 = load ptr, ptr %159, align 8
+  %161 = load ptr, ptr %146, align 8
+  %162 = call ptr %154(ptr %160, ptr %161)
+  %163 = icmp eq ptr %162, null
+  br i1 %163, label %209, label %164
+
+164:
+  %165 = load ptr, ptr %141, align 8
+  %166 = call i32 %165(ptr %162)
+  %167 = load ptr, ptr %147, align 8
+   call void %167(ptr %162)
+  %168 = icmp eq i32 %166, 0
+  br i1 %168, label %148, label %180
+
+169:
+  %170 = getelementptr inbounds i8, ptr %8, i64 16
+  %171 = getelementptr inbounds i8, ptr %8, i64 24
+  %172 = getelementptr inbounds i8, ptr %5, i64 352
+  %173 = getelementptr inbounds i8, ptr %5, i64 304
+  %174 = getelementptr inbounds i8, ptr %5, i64 280
+  %175 = getelementptr inbounds i8, ptr %5, i64 48
+  %176 = getelementptr inbounds i8, ptr %5, i64 224
+  %177 = getelementptr inbounds i8, ptr %5, i64 56
+  %178 = load i64, ptr %170, align 8
+  %179 = icmp sgt i64 %178, 0
+  br i1 %179, label %182, label %206
+
+180:
+  %181 = icmp slt i32 %166, 0
+  br i1 %181, label %209, label %206
+
+182:
+  %183 = phi i64 [ %203, %202 ], [ 0, %169 ]
+  %184 = load ptr, ptr %171, align 8
+  %185 = getelementptr inbounds ptr, ptr %184, i64 %183
+  %186 = load ptr, ptr %185, align 8
+  %187 = load i64, ptr %172, align 8
+  %188 = getelementptr inbounds i8, ptr %186, i64 %187
+  %189 = load ptr, ptr %188, align 8
+  %190 = load i64, ptr %173, align 8
+  %191 = getelementptr inbounds i8, ptr %189, i64 %190
+  %192 = load ptr, ptr %191, align 8
+  %193 = load ptr, ptr %174, align 8
+  %194 = icmp eq ptr %192, %193
+  br i1 %194, label %195, label %202
+
+195:
+  %196 = load ptr, ptr %175, align 8
+  %197 = load ptr, ptr %176, align 8
+   call void %196(ptr %197)
+  %198 = load i64, ptr %172, align 8
+  %199 = load ptr, ptr %176, align 8
+  %200 = getelementptr inbounds i8, ptr %186, i64 %198
+  store ptr %199, ptr %200, align 8
+  %201 = load ptr, ptr %177, align 8
+   call void %201(ptr %189)
+  br label %202
+
+202:
+  %203 = add nuw nsw i64 %183, 1
+  %204 = load i64, ptr %170, align 8
+  %205 = icmp slt i64 %203, %204
+  br i1 %205, label %182, label %206
+
+206:
+  %207 = getelementptr inbounds i8, ptr %5, i64 48
+  %208 = load ptr, ptr %207, align 8
+   call void %208(ptr %130)
+  br label %209
+
+209:
+  %210 = phi ptr [ %130, %206 ], [ null, %180 ], [ null, %152 ], [ null, %93 ]
+  ret ptr %210
 }
 define ptr @$below(ptr %0, ptr %1) #0 {
   %3 = getelementptr inbounds i8, ptr %0, i64 32
@@ -892,13 +1201,13 @@ define ptr @$below(ptr %0, ptr %1) #0 {
 27:
   %28 = getelementptr inbounds i8, ptr %8, i64 16
   %29 = getelementptr inbounds i8, ptr %8, i64 24
-  %30 = getelementptr inbounds i8, ptr %4, i64 304
-  %31 = getelementptr inbounds i8, ptr %4, i64 312
+  %30 = getelementptr inbounds i8, ptr %4, i64 312
+  %31 = getelementptr inbounds i8, ptr %4, i64 320
   %32 = getelementptr inbounds i8, ptr %0, i64 48
   %33 = getelementptr inbounds i8, ptr %0, i64 56
   %34 = getelementptr inbounds i8, ptr %4, i64 120
   %35 = getelementptr inbounds i8, ptr %0, i64 40
-  %36 = getelementptr inbounds i8, ptr %4, i64 336
+  %36 = getelementptr inbounds i8, ptr %4, i64 344
   %37 = getelementptr inbounds i8, ptr %4, i64 232
   %38 = getelementptr inbounds i8, ptr %4, i64 240
   %39 = getelementptr inbounds i8, ptr %4, i64 128
@@ -1106,52 +1415,52 @@ define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
   %33 = getelementptr inbounds i8, ptr %6, i64 256
   %34 = load ptr, ptr %33, align 8
    call void %32(ptr %34)
-  %35 = getelementptr inbounds i8, ptr %6, i64 304
+  %35 = getelementptr inbounds i8, ptr %6, i64 312
   %36 = load i64, ptr %35, align 8
   %37 = load ptr, ptr %1, align 8
   %38 = getelementptr inbounds i8, ptr %21, i64 %36
   store ptr %37, ptr %38, align 8
-  %39 = getelementptr inbounds i8, ptr %6, i64 312
+  %39 = getelementptr inbounds i8, ptr %6, i64 320
   %40 = load i64, ptr %39, align 8
   %41 = getelementptr inbounds i8, ptr %1, i64 8
   %42 = load ptr, ptr %41, align 8
   %43 = getelementptr inbounds i8, ptr %21, i64 %40
   store ptr %42, ptr %43, align 8
-  %44 = getelementptr inbounds i8, ptr %6, i64 320
+  %44 = getelementptr inbounds i8, ptr %6, i64 328
   %45 = load i64, ptr %44, align 8
   %46 = getelementptr inbounds i8, ptr %1, i64 16
   %47 = load ptr, ptr %46, align 8
   %48 = getelementptr inbounds i8, ptr %21, i64 %45
   store ptr %47, ptr %48, align 8
-  %49 = getelementptr inbounds i8, ptr %6, i64 328
+  %49 = getelementptr inbounds i8, ptr %6, i64 336
   %50 = load i64, ptr %49, align 8
   %51 = getelementptr inbounds i8, ptr %1, i64 24
   %52 = load ptr, ptr %51, align 8
   %53 = getelementptr inbounds i8, ptr %21, i64 %50
   store ptr %52, ptr %53, align 8
-  %54 = getelementptr inbounds i8, ptr %6, i64 352
+  %54 = getelementptr inbounds i8, ptr %6, i64 360
   %55 = load i64, ptr %54, align 8
   %56 = getelementptr inbounds i8, ptr %1, i64 32
   %57 = load ptr, ptr %56, align 8
   %58 = getelementptr inbounds i8, ptr %21, i64 %55
   store ptr %57, ptr %58, align 8
-  %59 = getelementptr inbounds i8, ptr %6, i64 360
+  %59 = getelementptr inbounds i8, ptr %6, i64 368
   %60 = load i64, ptr %59, align 8
   %61 = getelementptr inbounds i8, ptr %1, i64 40
   %62 = load ptr, ptr %61, align 8
   %63 = getelementptr inbounds i8, ptr %21, i64 %60
   store ptr %62, ptr %63, align 8
-  %64 = getelementptr inbounds i8, ptr %6, i64 336
+  %64 = getelementptr inbounds i8, ptr %6, i64 344
   %65 = load i64, ptr %64, align 8
   %66 = getelementptr inbounds i8, ptr %1, i64 48
   %67 = load ptr, ptr %66, align 8
   %68 = getelementptr inbounds i8, ptr %21, i64 %65
   store ptr %67, ptr %68, align 8
-  %69 = getelementptr inbounds i8, ptr %6, i64 344
+  %69 = getelementptr inbounds i8, ptr %6, i64 352
   %70 = load i64, ptr %69, align 8
   %71 = getelementptr inbounds i8, ptr %21, i64 %70
   store ptr %28, ptr %71, align 8
-  %72 = getelementptr inbounds i8, ptr %6, i64 368
+  %72 = getelementptr inbounds i8, ptr %6, i64 376
   %73 = load i64, ptr %72, align 8
   %74 = load ptr, ptr %33, align 8
   %75 = getelementptr inbounds i8, ptr %21, i64 %73

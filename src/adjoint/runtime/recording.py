@@ -1,8 +1,9 @@
 """Native code that makes Python's objects and looks at them: nodes, and whether a graph is one that was met before (see
 `plan.recognised`).
 
-It is `recording.c`, of which `recording.ll` is LLVM's text. It is there once it is in the cache or LLVM is loaded anyway; without
-it, and where Python's objects aren't as it has them, functions of Python's do the same.
+It is `recording.c`, which comes with the package as machine code for x86-64 (`recording.o`). Elsewhere it is compiled from LLVM's
+text (`recording.ll`): there once it is in the cache or LLVM is loaded anyway. Without it, and where Python's objects aren't as it
+has them, functions of Python's do the same.
 """
 
 from __future__ import annotations
@@ -10,23 +11,23 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adjoint.graph import SEARCHES, Kept, Node, Search
+from adjoint.primitives.core import FULL, VERSION
 from adjoint.runtime import calling, code, entries, llvm
 from adjoint.runtime.memory import LAYOUT
 
 if TYPE_CHECKING:
     from adjoint.plan.recognised import Expected
 
-__all__ = ["ASKED", "FOR_LONG", "improve_calls", "is_there", "matcher"]
+__all__ = ["ASKED", "FOR_LONG", "is_there", "matcher", "storer"]
 
 # What is asked of a node's attributes, in the order in which `recording.c` numbers it (see `Expected`).
 ASKED = ("any", "none", "some", "same", "literal", "free")
-CONTENTS, SIZE, ITEMS = 32, 16, 24  # where `recording.c` looks in objects
+CONTENTS, SIZE, ITEMS, BASE = 32, 16, 24, 48  # where `recording.c` looks in objects
 FIELDS = ("op", "inputs", "attributes", "type", "tracked", "value", "site", "offset", "number")
 FUNCTIONS = ("PyList_New", "PyList_SetItem", "PyTuple_New", "PyTuple_SetItem", "PyObject_RichCompareBool", "PyFloat_AsDouble",
              "Py_IncRef", "Py_DecRef", "PyMem_Malloc", "PyMem_Free", "PyErr_NoMemory", "PyType_GenericAlloc", "PySet_New",
@@ -36,8 +37,9 @@ FUNCTIONS = ("PyList_New", "PyList_SetItem", "PyTuple_New", "PyTuple_SetItem", "
 CALLED_AT = 56  # where a class's class says at which place its classes have what is called
 OPEN = 0x5ADC0DE15ADC0DE2  # the number in `recording.c` that becomes an address
 ZERO = 0  # the number of a node without a place
-FOR_CALLS = 512  # times that a graph is met: from then on calls are compiled, if LLVM is loaded
-FOR_LONG = 2048  # from then on it is loaded
+NOTHING: tuple[()] = ()  # the inputs of a node that has forgotten them
+AGAIN = "again"  # what says of a pullback whether it may come another time
+FOR_LONG = 2048  # times that a graph is met: from then on LLVM is loaded, where the code doesn't come with the package
 WIDTH = 11  # numbers that say what a node is
 
 
@@ -51,6 +53,10 @@ def _places() -> tuple[int, ...] | None:
     sizes = [ctypes.c_ssize_t.from_address(id(x) + SIZE).value for x in samples]
     listed = [object(), object()]
     items = at(id(listed) + ITEMS).value or 0
+    array = np.zeros(3)
+    view = array[:2]
+    if at(id(array) + BASE).value is not None or at(id(view) + BASE).value != id(array):
+        return None
     if sizes != [len(x) for x in samples] or [at(items).value, at(items + 8).value] != [id(x) for x in listed]:
         return None
     fields = {name: object() for name in FIELDS}
@@ -81,6 +87,7 @@ def _python() -> Any:
         id(Node),
         id(Kept),
         id(np.ndarray),
+        id(NOTHING),
         *places,
     ]
     return (ctypes.c_int64 * len(numbers))(*numbers)
@@ -93,12 +100,6 @@ def _made(*arguments: Any, **keywords: Any) -> Node:
     return node
 
 
-@functools.cache
-def _source() -> code.Source:
-    text = Path(__file__).with_suffix(".ll").read_text("utf-8")
-    return code.Source(text, frozenset(), ("match", "make", "below", "filled"), (OPEN, ctypes.addressof(_python())))
-
-
 _loaded: list[code.Code] = []
 _looked = [False]  # whether it isn't in the cache
 
@@ -108,15 +109,14 @@ def _code(compiling: bool) -> list[code.Code]:
     if _loaded or (_looked[0] and not compiling and not llvm.is_loaded()):
         return _loaded
     _looked[0] = True
-    # asked for its facts first, LLVM's are remembered: the next process finds the code without loading it
-    compiling = llvm.is_loaded() or (compiling and llvm.facts() is not None and llvm.binding() is not None)
-    _loaded[:] = code.load([_source()]) if compiling else code.find(_source())
+    python = ctypes.addressof(_python())
+    _loaded[:] = code.of_package("recording", ("match", "make", "below", "store", "filled"), (OPEN, python), compiling)
     if _loaded:
         addresses = _loaded[0].addresses
         _install(addresses["make"], addresses["filled"])
         for search in SEARCHES:
             _improve(search, addresses["below"])
-        calling.load(ctypes.addressof(_python()), False)
+        calling.load(python, compiling)
     return _loaded
 
 
@@ -154,12 +154,6 @@ def _is_right() -> bool:
     return found == expected and {type(x) for x in made} == {Node}
 
 
-def improve_calls(met: int) -> None:
-    """Let calls be native code's, too, now that a graph was met so often: some hundred steps save what compiling that takes."""
-    if _loaded and met >= FOR_CALLS and (llvm.is_loaded() or met >= FOR_LONG):
-        calling.load(ctypes.addressof(_python()), True)
-
-
 def is_there() -> bool:
     """Whether there is native code, without loading LLVM for it."""
     return _python() is not None and bool(_code(False))
@@ -168,10 +162,10 @@ def is_there() -> bool:
 def matcher(
     nodes: Sequence[Expected], roots: int, compiling: bool = False
 ) -> tuple[Callable[[list[Node]], Any], Any, Any] | None:
-    """A function of a graph's roots: its nodes in order, leaves, free numbers, pullbacks, the attributes that are given back, and
-    the leaves' arrays if they are all that, each as a list, and whether each node has as many references as is noted, if the
-    nodes are what is expected, else None; the array in which that is noted; and what has to stay while it is called. None where
-    there is no native code for it. With `compiling`, LLVM may be loaded for that."""
+    """A function of a graph's roots: its nodes in order, leaves, free numbers, their nodes, pullbacks, the attributes that are
+    given back, and the leaves' arrays if they are all that, each as a list, and whether each node has as many references as is
+    noted, if the nodes are what is expected, else None; the array in which that is noted; and what has to stay while it is
+    called. None where there is no native code for it. With `compiling`, LLVM may be loaded for that."""
     python = _python()
     found = [] if python is None else _code(compiling)
     if not found or any([e.asked == "free" and e.number is not float for e in nodes]):
@@ -196,3 +190,19 @@ def matcher(
     ]
     function = entries.made("match", found[0].addresses["match"], numbers, True)
     return None if function is None else (function, held, (nodes, table, numbered, found))
+
+
+def storer(nodes: Sequence[Expected], outputs: Sequence[Any]) -> Callable[..., bool] | None:
+    """A function of a graph's nodes in order, its leaves, its pullbacks, and the results of a plan with these outputs: it puts
+    them where they belong, as `evaluate` would, and says whether it did. None where there is no native code for it."""
+    python = _python()
+    if python is None or not _loaded:
+        return None
+    table = list[int]()
+    for i, index, _, is_kept in outputs:
+        node = nodes[i]
+        if index is not None or node.op is FULL or node.tracked is None:
+            return None
+        table += [i, is_kept, not is_kept and (not node.tracked or node.op is VERSION)]
+    numbers = [ctypes.addressof(python), id(AGAIN), len(outputs), *table]
+    return entries.made("store", _loaded[0].addresses["store"], numbers, None)

@@ -10,8 +10,10 @@ import numpy as np
 
 import adjoint.tensors.functions as f
 from adjoint import _optional, tree
+from adjoint.dtypes import float64
+from adjoint.graph import array_type
 from adjoint.plan.canonical import ValueNeededError
-from adjoint.tensors.conversion import array_node
+from adjoint.primitives.core import leaf
 from adjoint.tensors.leaving import custom_code
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import wrap
@@ -20,7 +22,7 @@ from adjoint.tracer.jit import jit
 from adjoint.transforms.grad import stop_gradient
 from adjoint.transforms.ravel import ravel_tree
 
-__all__ = ["Unknowns", "arrays", "compiled", "module", "sparse_derivative", "told", "with_values"]
+__all__ = ["Unknowns", "WithGradient", "arrays", "compiled", "module", "sparse_derivative", "told", "with_values"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -77,15 +79,43 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of arrays that gives one array or a tuple of them, computed from one compiled graph; tensors that it reads are
     constants at what they are."""
     whole = jit(lambda *vectors: stop_gradient(function(*vectors)))
+    inside = custom_code()  # once: making it takes as long as a small function
 
     def called(*vectors: Any) -> Any:
-        with custom_code():
-            found = whole(*[wrap(array_node(np.array(v, np.float64), None, False)) for v in vectors])
+        with inside:
+            found = whole(*map(_vector, vectors))
             if type(found) is tuple:
-                return tuple([x.numpy().copy() for x in found])
-            return found.numpy().copy()
+                return tuple([x._array().copy() for x in found])
+            return found._array().copy()
 
     return called
+
+
+def _vector(v: Any) -> Tensor:
+    """A tensor of a copy."""
+    array = np.array(v, np.float64)
+    return wrap(leaf(array, array_type(array.shape, float64)))
+
+
+class WithGradient:
+    """A function's value, and the gradient that was computed with it, for which SciPy asks next. SciPy's own way, `jac=True`,
+    takes longer to see that it is the same point than many functions take to compute both."""
+
+    def __init__(self, evaluated: Callable[..., Any]) -> None:
+        self.evaluated = evaluated
+        self.point = b""
+
+    def value(self, v: Any) -> float:
+        """The function's value."""
+        value, self.found = self.evaluated(v)
+        self.point = v.tobytes()
+        return value.item()  # type: ignore[no-any-return]
+
+    def gradient(self, v: Any) -> Any:
+        """Its gradient, of this point or of one that is equal to the bit."""
+        if v.tobytes() != self.point:
+            self.value(v)
+        return self.found
 
 
 def sparse_derivative(derivative: Callable[..., Any]) -> Callable[..., Any]:
@@ -93,7 +123,7 @@ def sparse_derivative(derivative: Callable[..., Any]) -> Callable[..., Any]:
 
     def called(*vectors: Any) -> Any:
         with custom_code():
-            return derivative(*[wrap(array_node(np.array(v, np.float64), None, False)) for v in vectors])
+            return derivative(*map(_vector, vectors))
 
     return called
 

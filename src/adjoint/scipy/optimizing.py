@@ -9,7 +9,7 @@ import numpy as np
 
 import adjoint.tensors.functions as f
 from adjoint import tree
-from adjoint.scipy.evaluating import Unknowns, compiled, module, sparse_derivative, told, with_values
+from adjoint.scipy.evaluating import Unknowns, WithGradient, compiled, module, sparse_derivative, told, with_values
 from adjoint.scipy.ipopt import by_ipopt
 from adjoint.solvers.implicit import determined
 from adjoint.solvers.robust import LOSSES
@@ -74,10 +74,11 @@ def minimize(
         x = _at_minimum(result, objective, limits, given)
         return told(result, x=unknowns.unravel(x), fun=objective(x))
     if name in WITHOUT:
-        evaluated = compiled(objective)
+        number = compiled(objective)
+        value = lambda v: float(number(v))  # noqa: E731
     else:
-        evaluated = compiled(value_and_grad(objective))
-        keywords["jac"] = True
+        both = WithGradient(compiled(value_and_grad(objective)))
+        value, keywords["jac"] = both.value, both.gradient
     if sparse and name == "trust-constr":
         keywords["hess"] = sparse_derivative(sparse_hessian(objective))
     elif name in BY_MATRIX or (name in BY_PRODUCT and unknowns.start.size <= SMALL):
@@ -85,7 +86,7 @@ def minimize(
     elif name in BY_PRODUCT:
         keywords["hessp"] = compiled(lambda v, p: hvp(objective, v, p))
     result = module("optimize", "minimize").minimize(
-        lambda v: _told_as(evaluated(v), "jac" in keywords),
+        value,
         unknowns.start,
         method=name,
         tol=tol,
@@ -95,10 +96,6 @@ def minimize(
     )
     x = _at_minimum(result, objective, limits, given)
     return told(result, x=unknowns.unravel(x), fun=objective(x))
-
-
-def _told_as(value: Any, pair: bool) -> Any:
-    return (float(value[0]), value[1]) if pair else float(value)
 
 
 def _listed(constraints: Any) -> list[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from pathlib import Path
+import os
 from typing import NamedTuple
 
 from adjoint.graph import Node, Variable
@@ -28,7 +28,7 @@ class Condition(NamedTuple):
 @functools.lru_cache(maxsize=256)
 def _place_of(site: Site, offset: int) -> str:
     origin = origin_of(site, offset)
-    return f"{Path(origin.file).name}:{origin.line}"
+    return f"{os.path.basename(origin.file)}:{origin.line}"
 
 
 def note(node: Node, inputs: tuple[Node, ...], outcome: bool) -> None:

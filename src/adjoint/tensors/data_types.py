@@ -12,6 +12,7 @@ from adjoint.tensors.composing import DTypeLike, Operand, on_cpu
 from adjoint.tensors.conversion import as_node, dtype_of
 from adjoint.tensors.elementwise import _unary
 from adjoint.tensors.located import at_user
+from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
 
 __all__ = ["astype", "result_type"]
@@ -21,6 +22,8 @@ def astype(x: Operand, dtype: DTypeLike, /, *, copy: bool = True, device: Any = 
     """x as another dtype. Complex to real keeps the real part; floating to integer cuts the fraction. A tensor is a value, so
     `copy` is for the standard's sake."""
     on_cpu("astype", device)
+    if isinstance(x, Tensor) and x.dtype is dtype_of(dtype):
+        return wrap(x.node)  # which isn't recorded here
     return _unary(lambda node: cast(node, dtype_of(dtype)), x)
 
 

@@ -37,8 +37,9 @@ class Count(int):
 class Named:
     """A name for a node, and what the node says of itself: the base of the parts that `Tensor` is made of."""
 
-    __slots__ = ("__weakref__", "node")
+    __slots__ = ("__weakref__", "_marks", "node")
 
+    _marks: dict[str, Any]  # attributes that programs put on tensors of PyTorch's interface; mostly there are none
     node: Node
     bare_node: Any  # the slot of `node`, also while a function is traced that reads and binds `node`
     # whether `backward()` adds to this tensor where it is a `.grad`, as PyTorch does, and doesn't put another one there

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from adjoint.tensors.located import at_user
 __all__ = ["dot", "einsum", "matmul", "outer", "tensordot", "vecdot"]
 
 # Of subscripts that are numbers, in the order in which letters are sorted.
-LETTERS = ascii_uppercase + ascii_lowercase
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 def matmul(x: Operand, y: Operand, /) -> Tensor:

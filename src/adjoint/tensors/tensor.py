@@ -13,11 +13,12 @@ from adjoint import tree
 from adjoint.composites import shaping
 from adjoint.execution import ValueNeededError
 from adjoint.graph import Node, Primitive, Variable
-from adjoint.hints import hint, is_elsewhere
+from adjoint.hints import hint
 from adjoint.primitives import elementwise
 from adjoint.primitives.core import FULL, LEAF, PLACEHOLDER, VERSION, cast, conjugate, leaf, ops, stop_gradient
 from adjoint.primitives.custom import CUSTOM
 from adjoint.shapes import normalize_axis
+from adjoint.tensors.elsewhere import is_elsewhere
 from adjoint.tensors.assignment import Assignment, rebind
 from adjoint.tensors.conversion import array_node, as_node
 from adjoint.tensors.gradients import Gradients

@@ -6,11 +6,12 @@ A tensor has no dictionary, so that it costs little and a misspelt name is an er
 from __future__ import annotations
 
 import copy
-import weakref
+from contextlib import suppress
 from typing import Any
 
 from adjoint import tracing
 from adjoint.tensors.located import at_user
+from adjoint.tensors.named import Named
 
 from ._tensor import Parameter, Tensor
 
@@ -21,14 +22,14 @@ NAMES = """_no_weight_decay _no_weight_reg _no_reinit _optim _is_hf_initialized 
     wd_mult learning_rate optim_group is_norm is_bias is_embedding shared sequence_parallel tensor_model_parallel partition_dim
     partition_stride allreduce group_name main_grad infshape require_grad""".split()
 
+found: Any = vars(Named)["_marks"].__get__  # by the slot: where it is empty nobody looks for a hint
+
 
 class _Attribute:
-    """One of these names, of all tensors. `held` has the values by the tensors' ids, for == on tensors is elementwise, each with
-    what lets go of it when the tensor is gone."""
+    """One of these names, of all tensors, which hold the values: what refers to its own tensor is freed with it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.held: dict[int, tuple[Any, Any]] = {}
 
     def _refuse_traces(self) -> None:
         if tracing.active() is not None:
@@ -41,32 +42,32 @@ class _Attribute:
             return self
         self._refuse_traces()
         try:
-            return self.held[id(tensor)][1]
-        except KeyError:
+            return found(tensor)[self.name]
+        except (AttributeError, KeyError):
             raise AttributeError(f"{type(tensor).__name__!r} object has no attribute {self.name!r}") from None
 
     def __set__(self, tensor: Any, value: Any) -> None:
         self._refuse_traces()
-        held, key = self.held, id(tensor)
-        self.held[key] = weakref.ref(tensor, lambda _: held.pop(key, None)), value
+        try:
+            found(tensor)[self.name] = value
+        except AttributeError:
+            tensor._marks = {self.name: value}
 
     def __delete__(self, tensor: Any) -> None:
         self.__get__(tensor)
-        del self.held[id(tensor)]
-
-    def copy(self, tensor: Tensor, made: Tensor, memo: Any) -> None:
-        """Let a copy have a copy of the value, or the same without `memo`."""
-        found = self.held.get(id(tensor))
-        if found is not None and made is not tensor:
-            self.__set__(made, found[1] if memo is None else copy.deepcopy(found[1], memo))
+        del found(tensor)[self.name]
 
 
 ATTRIBUTES = [_Attribute(name) for name in NAMES]
 
 
 def _copied(made: Tensor, tensor: Tensor, memo: Any) -> Tensor:
-    for attribute in ATTRIBUTES:
-        attribute.copy(tensor, made, memo)
+    """A copy, with a copy of what programs put on the tensor, or with the same without `memo`."""
+    marks = None
+    with suppress(AttributeError):
+        marks = found(tensor)
+    if marks is not None and made is not tensor:
+        made._marks = dict(marks) if memo is None else copy.deepcopy(marks, memo)
     return made
 
 

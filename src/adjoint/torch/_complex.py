@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import builtins
-import math
 from typing import Any
 
+from adjoint.composites.special import of_parts
 from adjoint.graph import Node
 from adjoint.primitives.core import ops
 from adjoint.tensors import functions as core
@@ -22,17 +21,10 @@ from ._view_tensors import conjugated, view_of
 def complex(real: Any, imag: Any) -> Any:
     """Real + i imag."""
     tensors_alone("complex", real, imag)
-    kind = "complex128" if real.dtype == "float64" else "complex64"
     if real.dtype is not imag.dtype:
         raise RuntimeError(f"complex: both parts need one dtype{at_user()}")
-    # A product with i mixes the parts, and infinity times 0 is NaN; what isn't finite is chosen instead.
-    beyond = core.where(imag > 0, INFINITE, core.where(imag < 0, -INFINITE, UNKNOWN))
-    finite = core.isfinite(imag)
-    turned = core.astype(core.where(finite, imag, 0), kind) * 1j
-    return core.astype(real, kind) + core.where(finite, turned, core.astype(beyond, kind))
-
-
-INFINITE, UNKNOWN = builtins.complex(0, math.inf), builtins.complex(0, math.nan)
+    real, imag = core.broadcast_arrays(real, imag)
+    return made(of_parts(real.node, imag.node))
 
 
 @function()

@@ -380,7 +380,11 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None,
         raise RuntimeError(
             f"arange: steps of {s} are 0 as {kind.name}; leave dtype out, and cast the result{at_user()}"
         )
-    n = max(math.ceil((b - a) / s), 0)  # of the numbers as they are given
+    if kind.name == "int64":  # counts with what it makes of the numbers, the others with these as they are given
+        a, b, s = int(a), int(b), int(s)
+        n = max(-((a - b) // s), 0)
+    else:
+        n = max(math.ceil((b - a) / s), 0)
     if kind.kind in "iu":
         a, s = int(a), int(s)
     values: Any = np.arange(n, dtype=np.int64 if kind.kind in "iu" else np.float64)

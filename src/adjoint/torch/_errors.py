@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from typing import Any
 
 from adjoint.tensors.located import PACKAGE
 
-__all__ = ["as_pytorchs"]
+__all__ = ["Asserted", "Unreadable", "as_pytorchs"]
 
 SPELLED = (  # what the core's messages say to write, and how it is written here
     (re.compile(r"\.astype\('int64'\)"), ".long()"),
@@ -40,14 +41,29 @@ class _WrongKind(RuntimeError, TypeError):
         return RuntimeError, self.args
 
 
+class Asserted(AssertionError, RuntimeError, ValueError):
+    """What PyTorch asserts: caught as such, or as what the core raises."""
+
+    def __reduce__(self) -> Any:
+        return AssertionError, self.args
+
+
+class Unreadable(pickle.UnpicklingError, RuntimeError, ValueError):
+    """A file that is none of those which can be read, or is cut short."""
+
+    def __reduce__(self) -> Any:
+        return pickle.UnpicklingError, self.args
+
+
+Asserted.__module__, Asserted.__name__, Asserted.__qualname__ = "builtins", "AssertionError", "AssertionError"
 KINDS: dict[type[Exception], type[Exception]] = {ValueError: _Mismatch, TypeError: _WrongKind}
 for _kind in KINDS.values():  # tracebacks and `type(error).__name__` say what PyTorch's say
     _kind.__module__, _kind.__name__, _kind.__qualname__ = "builtins", "RuntimeError", "RuntimeError"
 
 
-def as_pytorchs(error: Exception) -> Exception:
-    """The error under PyTorch's class, with its traceback. What user code raised stays as it is."""
-    kind = KINDS.get(type(error))
+def as_pytorchs(error: Exception, asserts: bool = False) -> Exception:
+    """The error under PyTorch's class, with its traceback; `asserts` for what is asserted there. What user code raised stays."""
+    kind = Asserted if asserts and type(error) is ValueError else KINDS.get(type(error))
     if kind is None:
         return error
     at = error.__traceback__

@@ -44,7 +44,7 @@ def _random(name: str, draw: Any, now: Any) -> None:
                 return None
         if not args or not _is_soon_drawn(args, kind):
             return None
-        value = now(default_generator.core, math.prod(args), kind)
+        value = now(default_generator.core, _few(args), kind)
         return leaf(value if len(args) == 1 else value.reshape(args), array_type(args, kind))
 
     called.__doc__ = like.__doc__ = "Random numbers."
@@ -70,15 +70,17 @@ def _unit_of(bits: Any, draws: int, count: int, kind: DType) -> Any:
     return (rows.view(np.uint32)[:, :count] >> NARROW_BITS).astype(np.float32) * NARROW_STEP
 
 
+@functools.lru_cache(1 << 10)
+def _few(shape: tuple[int, ...]) -> int:
+    """How many numbers a draw has, if they are few: then drawing takes less time than recording it. Else -1."""
+    count = math.prod(shape)
+    return count if min(shape, default=0) >= 0 and count <= FEW else -1
+
+
 def _is_soon_drawn(shape: Any, kind: DType) -> bool:
-    """Whether numbers are few, and not drawn while a function is traced: then drawing takes less time than recording it."""
-    return (
-        min(shape, default=0) >= 0
-        and math.prod(shape) <= FEW
-        and kind.kind == "f"
-        and not EXAMPLES.get()
-        and tracing.active() is None
-    )
+    """Whether numbers are few, and not drawn while a function is traced."""
+    full = kind.kind == "f" and not kind.narrow
+    return full and _few(tuple(shape)) >= 0 and not EXAMPLES.get() and tracing.active() is None
 
 
 def _uniform_of(generator: Any, shape: Any, kind: DType) -> Any:
@@ -99,9 +101,8 @@ def _normal_of(generator: Any, shape: Any, kind: DType) -> Any:
 
 
 AHEAD, VECTOR = 16, 16  # draws; numbers of float32 that the widest registers hold
-# Where the last draw ended (key, counter, count, dtype), the draws that are known from there on, the next one last, and how many
-# were computed at a time.
-_known: list[tuple[tuple[int, int, int, str], list[Any], int]] = [((0, 0, 0, ""), [], 1)]
+# Where the last draw ended (key, counter, count, dtype), the draws that were computed with it, and which is the next of them.
+_known: list[tuple[tuple[Any, ...], list[Any], int]] = [((), [], 0)]
 
 
 @functools.lru_cache(1 << 10)
@@ -119,15 +120,15 @@ def _normal_now(generator: Any, count: int, kind: DType) -> Any:
     """
     pairs, blocks = _pairs(count, kind.name)
     key, counter = generator.pass_over(8 * blocks)
-    expected, ready, times = _known[0]
-    if expected != (key, counter, count, kind.name):
-        ready, times = [], 1
-    elif not ready and pairs % VECTOR == 0 and count <= FEW // AHEAD:  # whole registers: the same code for each number
-        times = min(2 * times, AHEAD)
-    if not ready:
-        ready = list(_normal_rows(key, counter, count, kind, times))[::-1]
-    _known[0] = (key, counter + 2 * blocks, count, kind.name), ready[:-1], times
-    return ready[-1].copy()
+    expected, ready, at = _known[0]
+    follows = expected == (key, counter, count, kind.name)
+    if not follows or at == len(ready):
+        more = (
+            follows and pairs % VECTOR == 0 and count <= FEW // AHEAD
+        )  # whole registers: the same code for each number
+        ready, at = list(_normal_rows(key, counter, count, kind, min(2 * at, AHEAD) if more else 1)), 0
+    _known[0] = (key, counter + 2 * blocks, count, kind.name), ready, at + 1
+    return ready[at].copy()
 
 
 def _normal_rows(key: int, counter: int, count: int, kind: DType, draws: int) -> Any:
@@ -195,6 +196,9 @@ def normal(
     given = [x for x in (mean, std) if isinstance(x, Core)]
     kind = given_dtype(dtype) or (given[0].dtype if given else default_dtype())
     shape = sizes((size,)) if size is not None else np.broadcast_shapes(*[tuple(x.shape) for x in given])
+    deviations = known(std.node) if isinstance(std, Core) else np.asarray(std)
+    if deviations is not None and deviations.dtype.kind != "c" and (deviations < 0).any():
+        raise RuntimeError(f"normal: a deviation is negative{at_user()}")
     return finished(source(generator).normal(tuple(shape), dtype=kind) * std + mean, **checked(options, "normal"))
 
 

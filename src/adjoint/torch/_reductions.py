@@ -243,6 +243,8 @@ def _position(name: str, f: Any) -> None:
         if input.dtype.kind == "b":
             raise RuntimeError(f"{name}: bools have none; x.int() makes numbers of them{at_user()}")
         x, was_zero_d = lifted(input, dim)
+        if not (input.size if dim is None else x.shape[dim]):
+            raise IndexError(f"{name}: of no elements (shape {tuple(input.shape)}) none has a position{at_user()}")
         if dim is None:
             out = f(core.flatten(x))
             return core.reshape(out, (1,) * input.ndim) if keepdim else out

@@ -16,6 +16,7 @@ from adjoint import tensors, tree
 from adjoint.graph import Node, Variable, get_mode
 from adjoint.primitives.core import LEAF, VERSION, cast, is_scalar, marker, ops, stop_gradient
 from adjoint.tensors.conversion import as_node, dtype_of
+from adjoint.tensors.gradients import backward
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import new, recorded, variable_of
 from adjoint.tensors.tensor import Number
@@ -170,7 +171,7 @@ class Tensor(Core):
             )
         if inputs is None:
             try:
-                Core.backward(self, gradient, create_graph)
+                backward(self.node, gradient, create_graph)
             except (ValueError, TypeError) as error:
                 raise as_pytorchs(error) from None
             return
@@ -327,6 +328,10 @@ class Parameter(Tensor):
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Parameter:
         """A leaf with the values of `data`."""
         source = torch_tensor([] if data is None else data)
+        if requires_grad and not source.dtype.inexact:
+            raise RuntimeError(
+                f"Parameter: only floating and complex tensors have derivatives, not {source.dtype.name}{at_user()}"
+            )
         made: Any = reclassed(Core.__deepcopy__(_plain(_cut(source)), {}), Parameter)
         if requires_grad != made.node.tracked:
             Core.requires_grad_(made, requires_grad)

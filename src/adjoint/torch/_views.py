@@ -463,12 +463,24 @@ METHODS["unfold"] = _unfold
 def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """Elements at given steps of the memory, as a view."""
     flat: Any = owner_of(input).reshape(-1)
-    top = (storage_offset or 0) + builtins.sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-    if top >= flat.shape[0]:
+    offset: int = input.storage_offset() if storage_offset is None else storage_offset  # type: ignore[attr-defined]
+    size, stride = sizes((size,)), sizes((stride,))
+    if len(size) != len(stride) or builtins.min((offset, *size, *stride)) < 0:
+        raise RuntimeError(
+            f"as_strided: a size and a step of each axis, none negative, not {size} and {stride}{at_user()}"
+        )
+    top = offset + builtins.sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+    if 0 not in size and top >= flat.shape[0]:
         raise RuntimeError(f"as_strided: position {top} is beyond {flat.shape[0]} elements{at_user()}")
-    places, taken = _places(tuple(size), tuple(stride), storage_offset or 0), np.zeros(flat.shape[0], bool)
+    places, taken = _places(size, stride, offset), np.zeros(flat.shape[0], bool)
     taken[places] = True
-    return _strided(flat, places, np.count_nonzero(taken) == places.size, lambda a: np.array(places))
+    lay = functools.partial(_laid, shape=size, strides=stride, offset=offset)
+    return _strided(flat, places, np.count_nonzero(taken) == places.size, lay)
+
+
+def _laid(a: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
+    """Elements at given steps of a memory. None of it is read."""
+    return np.lib.stride_tricks.as_strided(a[offset:], shape, strides, writeable=False)
 
 
 @as_named(follows=True, of_views=False)

@@ -10,6 +10,8 @@ from typing import Any
 from adjoint import tree
 from adjoint.nn import functional_calls
 from adjoint.nn.module import Module as CoreModule
+from adjoint.primitives.core import ops
+from adjoint.primitives.random import EXAMPLES
 from adjoint.tensors.located import at_user
 from adjoint.transforms import grad as transforms
 from adjoint.transforms import jacobians
@@ -173,11 +175,12 @@ def linearize(func: Callable[..., Any], *primals: Any) -> Any:
 def vmap(
     func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: Any = None
 ) -> Callable[..., Any]:
-    """A function over a batch. Random numbers inside are other ones for each example.
+    """A function over a batch. Random numbers inside are other ones for each example, with `randomness="same"` the same for all.
 
-    So `randomness="same"` is a TypeError. The batch is computed at once, whatever `chunk_size` says.
+    The batch is computed at once, whatever `chunk_size` says.
     """
-    refuse("func.vmap", "randomness", randomness, "error", "different")
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(f"vmap: randomness is 'error', 'different' or 'same', not {randomness!r}{at_user()}")
     if chunk_size is not None and (not isinstance(chunk_size, int) or chunk_size <= 0):
         raise ValueError(f"vmap: chunk_size is None or a positive number, not {chunk_size!r}{at_user()}")
 
@@ -191,6 +194,9 @@ def vmap(
             tensors = tree.flatten(as_torch(given))[0]
             before = [(i, x, x.node) for i, x in enumerate(tensors) if isinstance(x, Core)]
             held = [(x, x.node) for x in captured(func)]
+            if randomness == "same":  # as if each were the first example
+                *around, example = EXAMPLES.get()
+                EXAMPLES.set((*around, ops.zeros(example.type)))
             out = func(*given, **{k: as_torch(v) for k, v in named.items()})
             for x, node in held:
                 if x.node is not node and comes_from([x.node], {node for _, _, node in before}):

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
+import functools
 import math
 from typing import Any
 
 import numpy as np
 
 from adjoint import linalg as core_linalg
+from adjoint import tracing
+from adjoint.errors import LinAlgError
+from adjoint.execution import ValueNeededError
 from adjoint.tensors import functions as core
 from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.located import at_user
+from adjoint.tensors.pending import force
 from adjoint.transforms.custom import host_call
 
 from ._indefinite import factorized, solved
@@ -22,13 +28,30 @@ from ._reductions import axes_of
 from ._reductions import vector_norm as _vector_norm
 from ._tensor import Core
 
-LinAlgError = np.linalg.LinAlgError
-
 __all__ = ["LinAlgError"]
 
 
+# What may fail because of its operands' values.
+FAILING = {"cholesky", "inv", "matrix_power", "solve", "tensorinv", "tensorsolve"}
+
+
+def _at_once(f: Any) -> Any:
+    """The function, computed where it is called, as there: so a program that catches its error catches it. In a trace, whose
+    operands have no values yet, it is computed, and may fail, when the traced function is called."""
+
+    @functools.wraps(f)
+    def called(*args: Any, **keywords: Any) -> Any:
+        made = f(*args, **keywords)
+        if tracing.active() is None:
+            with contextlib.suppress(ValueNeededError):
+                force([made.node])
+        return made
+
+    return called
+
+
 def _public(f: Any) -> Any:
-    called = recorded_at_user(f)
+    called = recorded_at_user(_at_once(f) if f.__name__ in FAILING else f)
     name = f.__name__.rstrip("_")
     FUNCTIONS[f"linalg.{name}"] = called
     __all__.append(name)
@@ -49,17 +72,18 @@ def _inexact(name: str, A: Any) -> None:
         raise RuntimeError(f"linalg.{name}: expected floating or complex numbers, got {A.dtype.name}{at_user()}")
 
 
-def _of_square(name: str, f: Any) -> None:
+def _of_square(name: str, f: Any) -> Any:
     def called(A: Any) -> Any:
         _square(name, A)
         return f(A)
 
     called.__name__ = name
     called.__doc__ = f"`linalg.{name}` of square matrices."
-    _public(called)
+    return _public(called)
 
 
-for _name in ("det", "inv", "eigvals"):
+inv = _of_square("inv", core_linalg.inv)
+for _name in ("det", "eigvals"):
     _of_square(_name, getattr(core_linalg, _name))
 _of_square("matrix_exp", core_linalg.expm)
 _of_square("slogdet", lambda A: pair_type("linalg_slogdet", "sign", "logabsdet")(*core_linalg.slogdet(A)))
@@ -71,9 +95,9 @@ def inv_ex(A: Any, *, check_errors: bool = False) -> Any:
     """The inverse, and 0 for each matrix that has one. For others the number of the first pivot that is zero, counted from 1,
     and an inverse of NaNs, unless `check_errors` asks for the error."""
     _square("inv_ex", A)
-    info = (
-        core.zeros(A.shape[:-2], dtype="int32") if check_errors else _first_zero(core_linalg.lu_factor(A.detach())[0])
-    )
+    if check_errors:
+        return pair_type("linalg_inv_ex", "inverse", "info")(inv(A), core.zeros(A.shape[:-2], dtype="int32"))
+    info = _first_zero(core_linalg.lu_factor(A.detach())[0])
     return pair_type("linalg_inv_ex", "inverse", "info")(_where_well(info, core_linalg.inv, A), info)
 
 
@@ -121,14 +145,13 @@ def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> A
     """The triangular factor, and 0 for each matrix that has one. For others the order of the first leading minor that isn't
     positive definite, and a factor of NaNs, unless `check_errors` asks for the error."""
     _square("cholesky_ex", A)
+    pair = pair_type("linalg_cholesky_ex", "L", "info")
+    if check_errors:
+        return pair(cholesky(A, upper=upper), core.zeros(A.shape[:-2], dtype="int32"))
     given = (core.conj(core.matrix_transpose(A)) if upper else A).detach()
-    info = (
-        core.zeros(A.shape[:-2], dtype="int32")
-        if check_errors
-        else host_call(_indefinite_minors, given, shape=tuple(A.shape[:-2]), dtype="int32", vmap=_indefinite_minors)
-    )
+    info = host_call(_indefinite_minors, given, shape=tuple(A.shape[:-2]), dtype="int32", vmap=_indefinite_minors)
     factor = _where_well(info, lambda x: core_linalg.cholesky(x, upper=upper), A)
-    return pair_type("linalg_cholesky_ex", "L", "info")(factor, info)
+    return pair(factor, info)
 
 
 @_public

@@ -18,12 +18,15 @@ import numpy as np
 from adjoint.dtypes import DTYPES, DType
 from adjoint.interop import load_with_metadata
 from adjoint.interop import save as save_tensors
-from adjoint.interop.torch_files import is_torch_file, load_torch
+from adjoint.interop.torch_files import is_torch_file, read_torch
 from adjoint.tensors.functions import asarray
 from adjoint.tensors.located import at_user
+from adjoint.tensors.named import owner_of
 
 from ._creation import device, on_cpu
-from ._tensor import Core, Parameter, Size, as_torch, reclassed
+from ._errors import Unreadable
+from ._storages import Lying, lying, overlapping, place_in, views_of_storages
+from ._tensor import Core, Parameter, Size, Tensor, as_torch, reclassed
 from .nn.modules import Module
 
 __all__ = ["add_safe_globals", "load", "safe_globals", "save"]
@@ -44,9 +47,9 @@ def save(
     by that name. What can't be written so
     is a TypeError. There is one format, so what says how PyTorch writes (`pickle_module` and the others) changes nothing.
     """  # noqa: E501
-    tensors: dict[str, Any] = {}
-    shared: dict[int, str] = {}
-    structure = json.dumps(_written(obj, tensors, shared))
+    parts = _Parts()
+    structure = json.dumps(parts.structure(obj))
+    tensors = parts.tensors
     if not tensors:
         tensors["nothing"] = np.zeros(0, np.float32)
     metadata = {KEY: structure}
@@ -85,14 +88,48 @@ def _path(f: Any) -> Any:
     return os.fspath(f)
 
 
-def _written(x: Any, tensors: dict[str, Any], shared: dict[int, str]) -> Any:
+class _Parts:
+    """The tensors and arrays of what is saved, each once, and their entries in the structure."""
+
+    def __init__(self) -> None:
+        self.tensors: dict[str, Any] = {}
+        self.names: dict[int, str] = {}
+        self.entries: list[tuple[dict[str, Any], Core]] = []
+
+    def structure(self, x: Any) -> Any:
+        """A value as JSON. Tensors that share memory are one there, and where each of them lies in it."""
+        made = _written(x, self)
+        said = [(entry, x, lying(x)) for entry, x in self.entries if isinstance(x, Tensor)]
+        found = [(entry, x, at) for entry, x, at in said if at is not None]
+        shared = overlapping((k, id(owner_of(x)), at) for k, (_, x, at) in enumerate(found))
+        for k in sorted(shared):
+            entry, x, at = found[k]
+            owner = owner_of(x)
+            if owner is not x and not entry["grad"] and "tensor" in entry:
+                self.tensors.pop(self.names[id(x)], None)
+                entry["tensor"], entry["of"] = [list(at.shape), list(at.strides), at.offset], self.entry(owner)
+        return made
+
+    def name(self, x: Any) -> str:
+        """What a tensor or an array is called among those of the file."""
+        if id(x) not in self.names:
+            name = self.names[id(x)] = f"t{len(self.names)}"
+            self.tensors[name] = np.array(x.detach().numpy() if isinstance(x, Core) else x)
+        return self.names[id(x)]
+
+    def entry(self, x: Any) -> dict[str, Any]:
+        """Its entry."""
+        kind = "array" if isinstance(x, np.ndarray) else "parameter" if isinstance(x, Parameter) else "tensor"
+        made = {kind: self.name(x), "grad": isinstance(x, Core) and x.requires_grad and x.is_leaf}
+        if kind != "array":
+            self.entries.append((made, x))
+        return made
+
+
+def _written(x: Any, parts: _Parts) -> Any:
     """A value as JSON, its tensors and arrays put aside."""
     if isinstance(x, (Core, np.ndarray)):
-        if id(x) not in shared:
-            name = shared[id(x)] = f"t{len(tensors)}"
-            tensors[name] = np.array(x.detach().numpy() if isinstance(x, Core) else x)
-        kind = "array" if isinstance(x, np.ndarray) else "parameter" if isinstance(x, Parameter) else "tensor"
-        return {kind: shared[id(x)], "grad": isinstance(x, Core) and x.requires_grad and x.is_leaf}
+        return parts.entry(x)
     if x is None or isinstance(x, (bool, str)):
         return x
     if isinstance(x, int):
@@ -111,15 +148,15 @@ def _written(x: Any, tensors: dict[str, Any], shared: dict[int, str]) -> Any:
         return {"device": str(x)}
     if isinstance(x, dict):
         kind = "ordered" if isinstance(x, OrderedDict) else "dict"
-        return {kind: [[_written(k, tensors, shared), _written(v, tensors, shared)] for k, v in x.items()]}
+        return {kind: [[_written(k, parts), _written(v, parts)] for k, v in x.items()]}
     for container, name in ((Size, "size"), (tuple, "tuple"), (list, "list"), (set, "set")):
         if isinstance(x, container):
-            return {name: [_written(v, tensors, shared) for v in x]}
+            return {name: [_written(v, parts) for v in x]}
     if isinstance(x, Module):
-        return {"module": _name(x), "state": _written(dict(vars(x)), tensors, shared)}
+        return {"module": _name(x), "state": _written(dict(vars(x)), parts)}
     if _is_record(type(x)):
         state = vars(x) if hasattr(x, "__dict__") else {f.name: getattr(x, f.name) for f in dataclasses.fields(x)}
-        return {"object": _name(x), "state": _written(dict(state), tensors, shared)}
+        return {"object": _name(x), "state": _written(dict(state), parts)}
     if isinstance(x, (FunctionType, BuiltinFunctionType, type)) and "<" not in x.__qualname__:
         return {"name": f"{x.__module__}:{x.__qualname__}"}
     hint = (
@@ -140,13 +177,21 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
             path = os.path.join(folder, "a.safetensors")
             with open(path, "wb") as file:
                 file.write(f.read() if not isinstance(f, io.BytesIO) else f.getvalue())
-            return load(path, weights_only=weights_only)
-    path = _path(f)
+            return _load(path, weights_only, "load: what was given")
+    return _load(_path(f), weights_only, "")
+
+
+def _load(path: str, weights_only: Any, called: str) -> Any:
+    """What a file holds; an error calls it by its path, or as it is `called`."""
     with open(path, "rb") as file:
         start = file.read(9)
-    if is_torch_file(start):
-        return _pytorchs(load_torch(path))
-    tensors, metadata = load_with_metadata(path)
+    try:
+        if is_torch_file(start):
+            value, places = read_torch(path)
+            return _pytorchs(value, views_of_storages(places))
+        tensors, metadata = load_with_metadata(path)
+    except ValueError as error:
+        raise Unreadable(str(error).replace(str(path), called or str(path))) from None
     if KEY not in metadata:
         return {name: as_torch(t) for name, t in tensors.items()}
     for name in json.loads(metadata.get(PAIRS, "[]")):
@@ -158,9 +203,9 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
     return _read(structure, tensors, made)
 
 
-def _pytorchs(x: Any, done: dict[int, Any] | None = None) -> Any:
-    """What a file of PyTorch's holds, with tensors of PyTorch's kind; each object once, however often it is referred to."""
-    done = {} if done is None else done
+def _pytorchs(x: Any, done: dict[int, Any]) -> Any:
+    """What a file of PyTorch's holds, with tensors of PyTorch's kind; each object once, however often it is referred to. `done`
+    are those of them that there are."""
     if id(x) not in done:
         if isinstance(x, Core):
             found: Any = reclassed(x, Parameter) if x.requires_grad else as_torch(x)
@@ -234,6 +279,13 @@ def _read(x: Any, tensors: Any, made: dict[str, Any]) -> Any:
     kind, value = next(iter(x.items()))
     if kind == "array":
         return np.array(tensors[value].numpy())
+    if "of" in x:  # a part of another one's memory
+        key = json.dumps([value, x["of"]])
+        if key not in made:
+            made[key] = place_in(
+                _read(x["of"], tensors, made).detach(), Lying(tuple(value[0]), tuple(value[1]), value[2])
+            )
+        return made[key]
     if kind in ("tensor", "parameter"):
         if value not in made:
             found = as_torch(tensors[value])

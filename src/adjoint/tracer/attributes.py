@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from sys import _getframe
-from types import MemberDescriptorType
+from types import FunctionType, MemberDescriptorType
 from typing import Any
 
 from adjoint import tracing
@@ -77,6 +77,8 @@ class Attributes:
             self.read[id(owner)][1][name] = None
         elif raw is not ABSENT and users:
             guards.add(f"{name!r} not in {{0}}", state, about=about, stored=name, watched=True)
+        elif isinstance(raw, FunctionType) and not name.startswith("_"):  # ours, which may be replaced: no epoch tells
+            guards.add(f"{{0}}.{name} is {{1}}", kind, raw, about=about, stored=name, restore=f"{{0}}.{name} = {{1}}")
 
     def _follow(self, value: Any, path: str) -> None:
         """Go on from what was found: to what is in it, where it counts its changes itself."""

@@ -25,14 +25,16 @@ from adjoint.tensors.pending import force, force_array
 from adjoint.tensors.tensor import Tensor
 from adjoint.tracer.calls import Call
 from adjoint.tracer.capture import GRAD, NODE, Cell, Gradient, Trace
+from adjoint.tracer.write_results import are_many
 from adjoint.tracer.write_step import Step, write_step
 from adjoint.unknown import Unknown
 
 __all__ = ["Compiled", "RowPlaces"]
 
-# A function that reads and rebinds more names than these is written out at a later call, in proportion, for what comes in every
-# shape is called a few times in each: Python takes 0.1 ms to compile the lines for one name, which save 2 µs in each call.
-NAMES_A_CALL = 48
+# A function that reads and rebinds more names than these is written out at a later call, for what comes in every shape is called
+# a few times in each: where each name has lines of its own in proportion, where they are gone through in lists at the fourth one,
+# by when that has saved as much as it takes.
+NAMES_A_CALL, CALLS_OF_MANY = 48, 4
 MUTABLE = (np.ndarray, set, bytearray, deque, array)  # what a function makes of these, each call gives anew
 CLASH = "an argument, or a gradient, is or shares memory with something else that the function changes"
 
@@ -249,7 +251,8 @@ class Compiled:
     def written_for(self, call: Call) -> Step | None:
         """The function written out for calls like this one."""
         self.calls += 1
-        if self.calls * NAMES_A_CALL < len(self.names) + len(self.rebound):
+        names = len(self.names) + len(self.rebound)
+        if self.calls < (CALLS_OF_MANY if are_many(self) else names / NAMES_A_CALL):
             return None
         if not self.asked or (self.step is not None and self.step[1].is_outdated):
             self.step = write_step(self, call.leaves, call.first, call.structure, get_mode().grad)

@@ -154,8 +154,7 @@ class Guards:
             _write(w, guards, otherwise)
             return
         w.name(guards)  # keeps what it compares
-        w.add(f"if not {w.name(found)}():")
-        _write(w, entries, otherwise, "    ")
+        w.add(f"if not {w.name(found)}() and not {w.name(self.hold)}(): return {otherwise}")
         native = set(map(id, entries))
         _write(w, [guard for guard in guards if id(guard) not in native], otherwise)
 

@@ -286,8 +286,12 @@ class Jitted:
         if self.check:
             return compiled.checked(call, numbers, lambda: self._plainly(call.args, call.keywords))
         if not call.keywords:
-            step = compiled.written_for(call)
+            before = compiled.step
+            step = without_collector(compiled.written_for, call)
             self._way = None if step is None else (step, len(call.args))
+            if step is not None and compiled.step is not before:
+                call.give_back()
+                return self(*call.args)  # it has taken the memory that the general way has used
         return without_collector(self._finished, compiled, call, numbers)  # new nodes take the places of old ones
 
     def _finished(self, compiled: Compiled, call: Call, numbers: list[Any]) -> Any:

@@ -39,6 +39,11 @@ class Writer:
         """Take the general way unless a condition holds."""
         self.add(f"if not ({condition}): return UNUSUAL")
 
+    def unpack(self, names: Sequence[str], values: str) -> None:
+        """Name each of the values that an expression gives."""
+        if names:
+            self.add(f"{', '.join(names)}, = {values}")
+
     def function(self, parameters: Sequence[str]) -> Step:
         """The function."""
         source = "\n".join([f"def step({', '.join(parameters)}):", *self.lines])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain, compress, repeat, starmap
+from operator import attrgetter, is_
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
@@ -13,19 +15,33 @@ from adjoint.dtypes import float64
 from adjoint.graph import Variable, array_type
 from adjoint.primitives.core import leaf
 from adjoint.primitives.indexing import SCATTER_ADD
-from adjoint.runtime.memory import LEASED_FROM
+from adjoint.runtime.memory import LEASED_FROM, new_array
 from adjoint.shapes import size_of
+from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
+from adjoint.tracer.capture import GRAD, NODE
 from adjoint.tracer.python_source import Writer
 
 if TYPE_CHECKING:
     from adjoint.tracer.compiled import Compiled
 
 MOST_HELD = 1 << 22  # bytes of its last results that a function may hold, so as not to make arrays for them anew
-WRITTEN_OUT = (
-    8  # nodes of results that are made without their constructor, which takes Python half as long to run and three
-)
-# times as long to compile
+# Nodes of results that are made without their constructor, which takes Python half as long to run and three times as long to
+# compile.
+WRITTEN_OUT = 8
+# Names that a function reads and rebinds, of which more are gone through in lists: lines for each of them take Python 0.1 ms to
+# compile, and as long to run.
+MANY = 96
+OF_MANY: dict[str, Any] = {
+    "node_of": attrgetter("node"), "kind_of": attrgetter("type", "tracked"), "attributes_of": attrgetter("attributes"),
+    "value_of": attrgetter("value"), "grad_of": attrgetter("grad"), "is_": is_, "compress": compress, "chain": chain,
+    "repeat": repeat, "starmap": starmap, "wrap": wrap, "set_node": NODE.__set__, "set_grad": GRAD.__set__,
+}  # fmt: skip
+
+
+def are_many(compiled: Compiled) -> bool:
+    """Whether a function's names are gone through in lists."""
+    return len(compiled.names) + len(compiled.rebound) > MANY
 
 
 class Results:
@@ -38,6 +54,7 @@ class Results:
     ) -> None:  # fmt: skip
         self.w, self.compiled, self.station = w, compiled, station
         self.arrays, self.objects, self.foreign = arrays, objects, foreign
+        self.many = are_many(compiled)
         self.sizes = [size_of(x.shape) * x.dtype.dtype.itemsize for x in compiled.types]
         names = {id(tensor): k for k, (tensor, _, _, _) in enumerate(compiled.names)}
         # results that may take the memory of a name's old value: the number of that name
@@ -68,6 +85,22 @@ class Results:
         made = f"{self.w.name(type_.shape)}, {self.w.name(type_.dtype.dtype)}"
         return f"empty({made})" if self.sizes[r] < LEASED_FROM else f"new_array({made}, {self.sizes[r]})"
 
+    def _new(self, some: Sequence[int]) -> None:
+        """Make memory for results."""
+        w, types, sizes = self.w, self.compiled.types, self.sizes
+        small = [r for r in some if sizes[r] < LEASED_FROM]
+        for maker, made in (("empty", small), ("new_array", [r for r in some if sizes[r] >= LEASED_FROM])):
+            if not self.many:
+                w.add(*[f"r{r} = {self._memory(r)}" for r in made])
+            elif made:
+                columns = [
+                    [types[r].shape for r in made],
+                    [types[r].dtype.dtype for r in made],
+                    [sizes[r] for r in made],
+                ]
+                given = ", ".join(map(w.name, columns[: 2 if made is small else 3]))
+                w.unpack([f"r{r}" for r in made], f"map({maker}, {given})")
+
     def _becomes(self, r: int, array: str) -> None:
         number = self.station.result(r)
         if number is not None:
@@ -76,7 +109,7 @@ class Results:
     def _find_memory(self) -> None:
         """Memory for results that take no old value's. A large result that was the last call's, and that nobody else holds any
         more, is written over."""
-        w, room = self.w, MOST_HELD
+        w, room, new = self.w, MOST_HELD, list[int]()
         rebound = {r for _, _, _, r in self.compiled.rebound}
         for r, nbytes in enumerate(self.sizes):
             if r in self.shared or self.station.fresh[r] is None:
@@ -86,8 +119,9 @@ class Results:
                 held = w.name([None])
                 w.add(f"r{r} = {held}[0]", f"if getrefcount(r{r}) != {SOLE[2]}: r{r} = {held}[0] = {self._memory(r)}")
             else:
-                w.add(f"r{r} = {self._memory(r)}")
+                new.append(r)
             self._becomes(r, f"r{r}")
+        self._new(new)
 
     def _run_hosts(self) -> None:
         """Run what comes before the last host step, and take the results that host steps make, apart from arrays of the caller's.
@@ -114,23 +148,53 @@ class Results:
                 made = f"{inputs}, {w.name(place.type.shape)}, {w.name(place.type)}, None, 0, False"
                 w.add(f"g{k} = new(Tensor)", f"g{k}.node = Node({w.name(SCATTER_ADD)}, {made})")
         holders += [(f"t{k}", x) for k, (kind, x) in enumerate(self.compiled.outputs) if kind == "value"]
-        written_out = len(holders) <= WRITTEN_OUT
-        for holder, place in holders:
-            if place not in self.shared:
-                self._tensor(holder, place, written_out)
+        self._tensors([(holder, place) for holder, place in holders if place not in self.shared])
         ours, owned = "", self.station.owned(len(self.shared)) if self.shared else None
         if owned is not None:
             w.add(f"ours = {w.name(owned)}(({''.join([f'w{k}, ' for k in self.shared.values()])}))")
             ours = "ours or "
+        if self.many:
+            self._share_many(ours)
         for r, k in self.shared.items():
-            # nobody else holds the node or its value: that it becomes another one can't be seen
-            counts = f"getrefcount(n{k}) == {SOLE[0]} and getrefcount(w{k}) == {SOLE[1]}"
-            w.add(f"sole{r} = {counts} and ({ours}is_ours(w{k}))")
-            w.add(f"r{r} = w{k} if sole{r} else {self._memory(r)}")
+            if not self.many:
+                # nobody else holds the node or its value: that it becomes another one can't be seen
+                counts = f"getrefcount(n{k}) == {SOLE[0]} and getrefcount(w{k}) == {SOLE[1]}"
+                w.add(f"sole{r} = {counts} and ({ours}is_ours(w{k}))")
+                w.add(f"r{r} = w{k} if sole{r} else {self._memory(r)}")
             self._becomes(r, f"r{r}")
-        for holder, place in holders:
-            if place in self.shared:
-                self._tensor(holder, place, written_out)
+        self._tensors([(holder, place) for holder, place in holders if place in self.shared])
+
+    def _share_many(self, ours: str) -> None:
+        """The same in lists: `sole` says of each name whether nobody else holds its node or its value, and behind them no."""
+        w, types, sizes = self.w, self.compiled.types, self.sizes
+        counts = "map(getrefcount, nodes), map(getrefcount, values), values"
+        conditions = f"n == {SOLE_OF_MANY[0]} and v == {SOLE_OF_MANY[1]} and ({ours}is_ours(x))"
+        w.add(f"sole = [{conditions} for n, v, x in zip({counts})] + [False]")
+        made = [
+            (k, np.empty, (types[r].shape, types[r].dtype.dtype))
+            if sizes[r] < LEASED_FROM
+            else (k, new_array, (types[r].shape, types[r].dtype.dtype, sizes[r]))
+            for r, k in self.shared.items()
+        ]
+        found = f"[values[k] if sole[k] else make(*how) for k, make, how in {w.name(made)}]"
+        w.unpack([f"r{r}" for r in self.shared], found)
+
+    def _tensors(self, holders: Sequence[tuple[str, int]]) -> None:
+        """Tensors around results."""
+        w = self.w
+        if self.many and holders:
+            types, arrays = (
+                w.name([self.compiled.types[r] for _, r in holders]),
+                "".join([f"r{r}, " for _, r in holders]),
+            )
+            given = (
+                f"repeat(LEAF), repeat(()), repeat(None), {types}, repeat(None), repeat(0), repeat(False), ({arrays})"
+            )
+            w.unpack([holder for holder, _ in holders], f"map(wrap, map(Node, {given}))")
+            return
+        written_out = len(holders) <= WRITTEN_OUT
+        for holder, r in holders:
+            self._tensor(holder, r, written_out)
 
     def _tensor(self, holder: str, r: int, written_out: bool) -> None:
         """A tensor around a result."""
@@ -154,6 +218,8 @@ class Results:
     def _stores(self) -> list[str]:
         """Lines that give gradients and names their new values."""
         w, compiled = self.w, self.compiled
+        if self.many:
+            return self._store_many()
         stores = [
             f"{w.name(owner)}.grad = {'None' if place is None else f'g{k}'}"
             for k, (owner, _, place) in enumerate(compiled.gradients)
@@ -167,6 +233,22 @@ class Results:
                 w.add(f"m{r} = {node}")
                 stores.append(f"{w.name(tensor)}.node = m{r}")
         return stores
+
+    def _store_many(self) -> list[str]:
+        """The same in lists. To take an iterator apart is no call of the bytecode."""
+        w, compiled = self.w, self.compiled
+        rebound = [
+            (self.shared.get(r, -1), tensor, variable, compiled.types[r], variable is not None and variable.tracked)
+            for tensor, _, variable, r in compiled.rebound
+        ]
+        arrays = "".join([f"r{r}, " for _, _, _, r in compiled.rebound])
+        node = "Node(LEAF, (), variable, type, None, 0, tracked, r)"
+        given = f"(k, name, variable, type, tracked), r in zip({w.name(rebound)}, ({arrays}))"
+        w.add(f"named = [(name, {node}) for {given} if not sole[k]]")
+        owners = [owner for owner, _, _ in compiled.gradients]
+        new = "".join(["None, " if place is None else f"g{k}, " for k, (_, _, place) in enumerate(compiled.gradients)])
+        w.add(f"stored = chain(starmap(set_node, named), map(set_grad, {w.name(owners)}, ({new})))")
+        return ["*_, = stored"]
 
     def _numbers(self) -> list[str]:
         """Lines that give numbers their new values."""
@@ -208,4 +290,17 @@ def _counts_when_sole() -> tuple[int, int, int]:
     return found
 
 
-SOLE = _counts_when_sole()
+def _counts_of_many() -> tuple[int, int]:
+    """The same where names are gone through in lists: of a node and its value."""
+    w = Writer()
+    tensor = object.__new__(Tensor)
+    tensor.node = leaf(np.zeros(3), array_type((3,), float64))
+    w.objects.update(OF_MANY, getrefcount=getrefcount)
+    w.add(f"nodes = [*map(node_of, {w.name((tensor,))})]", "values = [*map(value_of, nodes)]")
+    w.unpack(["w0"], "values")
+    w.add("return [(n, v) for n, v, x in zip(map(getrefcount, nodes), map(getrefcount, values), values)][0]")
+    found: tuple[int, int] = w.function([])()
+    return found
+
+
+SOLE, SOLE_OF_MANY = _counts_when_sole(), _counts_of_many()

@@ -30,7 +30,7 @@ from adjoint.primitives.random import EXAMPLES
 from adjoint.runtime.memory import new_array
 from adjoint.tensors.tensor import Tensor
 from adjoint.tracer.python_source import Writer, closed, open_containers
-from adjoint.tracer.write_results import Results, undrawn
+from adjoint.tracer.write_results import OF_MANY, Results, are_many, undrawn
 from adjoint.tree import Structure
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def write_step(
         empty=np.empty, new_array=new_array, run=station.function, arguments=station.arguments, enter=station.enter,
         **station.names, failure=station.failure, status=station.status, forget=station.forget_failure, fail=station.fail,
         lock=station.lock, locked=station.lock.locked, getrefcount=getrefcount,
-        is_ours=execution.is_ours, dget=dict.__getitem__, put=dict.__setitem__,
+        is_ours=execution.is_ours, dget=dict.__getitem__, put=dict.__setitem__, **OF_MANY,
     )  # fmt: skip
     _check_surroundings(w, compiled, grad, station)
     if station.launches:
@@ -96,9 +96,11 @@ def write_step(
     results = Results(body, compiled, station, arrays, objects, foreign)
     stores = results.write()
     looked = {id(variable) for variable, _, _ in compiled.looked}
-    for k, (owner, _, _) in enumerate(compiled.gradients):
-        if id(owner) not in looked:
-            body.add(f"b{k} = {w.name(owner)}.grad")
+    held = [owner for owner, _, _ in compiled.gradients if id(owner) not in looked]
+    if are_many(compiled):
+        body.add(f"held = [*map(grad_of, {w.name(held)})]")
+    else:
+        body.add(*[f"b{k} = {w.name(owner)}.grad" for k, owner in enumerate(held)])
     body.add(*station.named(objects, [f"q{k}" for k in range(len(station.packs))]))
     _run(body, station, bool(stores or compiled.drawn), results.give_up())
     body.add(*stores)
@@ -177,6 +179,11 @@ def _in_order(w: Writer, array: str, seen: Container[str]) -> None:
 
 
 def _read_names(w: Writer, compiled: Compiled, seen: Container[str]) -> None:
+    if are_many(compiled):
+        _read_many(w, compiled)
+        for k in range(len(compiled.names)):
+            _in_order(w, f"w{k}", seen)
+        return
     for k, (tensor, type_, tracked, variable) in enumerate(compiled.names):
         w.add(f"n{k} = {w.name(tensor)}.node")
         conditions = [f"n{k}.type is {w.name(type_)}", f"n{k}.tracked is {tracked}"]
@@ -185,6 +192,17 @@ def _read_names(w: Writer, compiled: Compiled, seen: Container[str]) -> None:
         w.unless(" and ".join(conditions))
         w.add(f"w{k} = n{k}.value")
         _in_order(w, f"w{k}", seen)
+
+
+def _read_many(w: Writer, compiled: Compiled) -> None:
+    """The nodes of all names in a list, and their values in another one and as w0, w1, ..."""
+    tensors, types, tracked, variables = zip(*compiled.names, strict=True)
+    owned, own = [x is not None for x in variables], [x for x in variables if x is not None]
+    w.add(f"nodes = [*map(node_of, {w.name(tensors)})]")
+    w.unless(f"[*map(kind_of, nodes)] == {w.name([*zip(types, tracked, strict=True)])}")
+    w.unless(f"all(map(is_, map(attributes_of, compress(nodes, {w.name(owned)})), {w.name(own)}))")
+    w.add("values = [*map(value_of, nodes)]")
+    w.unpack([f"w{k}" for k in range(len(tensors))], "values")
 
 
 def _read_gradients(w: Writer, compiled: Compiled, seen: Container[str]) -> None:
@@ -209,7 +227,19 @@ def _read_numbers(w: Writer, compiled: Compiled, station: Any) -> None:
         return
     w.objects["compute"] = compiled.numbers
     w.add("try:")
+    listed = {
+        k: cell
+        for k, (cell, is_argument) in enumerate(compiled.cells)
+        if are_many(compiled) and not is_argument and isinstance(cell.owner, dict) and type(cell.name) is not tuple
+    }
+    if listed:
+        columns = [[getattr(cell, column) for cell in listed.values()] for column in ("owner", "name", "kind")]
+        owners, keys, kinds = map(w.name, columns)
+        w.add(f"    {', '.join([f'c{k}' for k in listed])}, = entries = [*map(dget, {owners}, {keys})]")
+        w.add(f"    if not all(map(is_, map(type, entries), {kinds})): return UNUSUAL")
     for k, (cell, is_argument) in enumerate(compiled.cells):
+        if k in listed:
+            continue
         if is_argument:
             w.add(f"    c{k} = a{cell.name}")
         elif not isinstance(cell.owner, dict):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from contextlib import ContextDecorator
 from functools import partial
 from itertools import repeat
@@ -20,6 +20,7 @@ __all__ = [
     "set_deterministic",
 ]  # fmt: skip
 
+IN_STRETCHES = inspect.isgeneratorfunction, inspect.iscoroutinefunction, inspect.isasyncgenfunction
 F = TypeVar("F", bound=Callable[..., Any])
 # Each `next` of it goes back to the outer mode, in C, and gives False.
 leave: Iterator[bool] = map(not_, map(MODE.set, map(attrgetter("outer"), map(MODE.get, repeat(OUTERMOST)))))
@@ -52,7 +53,7 @@ class _GradMode:
             raise
 
     def __call__(self, function: F) -> F:
-        if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
+        if any([is_such(function) for is_such in IN_STRETCHES]):
             return in_turns(function, lambda: self)  # type: ignore[no-any-return]
         enabled = self.enabled
 
@@ -102,6 +103,28 @@ def in_turns(function: Any, mode: Callable[[], Any]) -> Any:
         with mode():
             return await function(*args, **keywords)
 
+    @functools.wraps(function)
+    async def asynchronous(*args: Any, **keywords: Any) -> AsyncGenerator[Any, Any]:
+        inner = function(*args, **keywords)
+        step, given = inner.asend, None
+        try:
+            while True:
+                with mode():
+                    value = await step(given)
+                try:
+                    given = yield value
+                    step = inner.asend
+                except GeneratorExit:
+                    with mode():
+                        await inner.aclose()
+                    raise
+                except BaseException as error:
+                    step, given = inner.athrow, error
+        except StopAsyncIteration:
+            return
+
+    if inspect.isasyncgenfunction(function):
+        return asynchronous
     if inspect.iscoroutinefunction(function):
         return coroutine
     return generator if inspect.isgeneratorfunction(function) else plain

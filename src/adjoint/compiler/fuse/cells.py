@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Nest, View, Window, broadcast
-from adjoint.compiler.loops.build import lanes_for
+from adjoint.compiler.loops.build import lanes_of
 from adjoint.compiler.loops.formulas import lowered
-from adjoint.compiler.targets.target import target
 from adjoint.shapes import contiguous, size_of
 
 MOST_TOGETHER = 9  # cells of a pool's window that are computed together, in registers
@@ -57,7 +56,7 @@ def _is_plain(fusion: Fusion, nest: Nest) -> bool:
     if dtype not in ("float32", "float64") or any(dtypes[slot] != dtype for slot in nest.stored):
         return False
     channels = domain[-1]
-    lanes = lanes_for(target().vector_bits // 32, channels)
+    lanes = lanes_of("float32", channels)
     fills = 4 * channels >= 3 * -(-channels // lanes) * lanes  # else loops over all cells have fewer vectors
     for step in nest.steps:
         if not (fills or step.op.light or lowered(step.op.name) is None):

@@ -75,19 +75,21 @@ class _Rewriting:
                 self.permuted(i) if is_image else i for i, is_image in zip(step.inputs, step.op.images, strict=True)
             ]
             if name == "convolution_weight_gradient":
-                self.steps.append(images.with_channels_last(step, inputs, step.output, step.type))
+                self.steps.append(
+                    step_of(images.form(step.op.name), step.attributes, tuple(inputs), step.output, step.type)
+                )
             else:
-                self.made(step, images.with_channels_last(step, inputs, self.reserve(step), self.turned(step)))
+                self.made(step, images.form(step.op.name), step.attributes, inputs)
         elif (step.op.elementwise or _passes_on(step)) and self.follows(step):
             form = tuple([self.operand(i, step) for i in step.inputs])
-            self.made(step, step_of(step.op, step.attributes, form, self.reserve(step), self.turned(step)))
+            self.made(step, step.op, step.attributes, form)
         elif name == "concat" and all(i in self.born for i in step.inputs):
             beside = tuple([self.last[i] for i in step.inputs])
             axis = LAST.index(step.attributes)
-            self.made(step, step_of(step.op, axis, beside, self.reserve(step), self.turned(step)))
+            self.made(step, step.op, axis, beside)
         elif name == "slice" and step.inputs[0] in self.born:
             parts, image = tuple([step.attributes[a] for a in LAST]), (self.last[step.inputs[0]],)
-            self.made(step, step_of(step.op, parts, image, self.reserve(step), self.turned(step)))
+            self.made(step, step.op, parts, image)
         elif name in REDUCTIONS and step.inputs[0] in self.born and step.attributes and self.keeps_order(step):
             axes = tuple(sorted([LAST.index(a) for a in step.attributes]))
             self.steps.append(step_of(step.op, axes, (self.last[step.inputs[0]],), step.output, step.type))
@@ -114,7 +116,7 @@ class _Rewriting:
             shape = sliced_shape(met)
             op, attributes = EMBED, (form.shape, met)
             made = self.new(RESHAPE, shape, (made,), array_type(shape, t.dtype))
-        self.made(step, step_of(op, attributes, (made,), self.reserve(step), form))
+        self.made(step, op, attributes, (made,))
 
     def pixels(self, slot: int, stride: tuple[int, ...] = (1, 1)) -> int:
         """Images as a matrix with a row of channels for each pixel, or for each that a stride meets."""
@@ -139,19 +141,14 @@ class _Rewriting:
         (n, _), (_, m), dtype = self.types[a].shape, self.types[b].shape, self.types[a].dtype
         return self.new(MATMUL, None, (a, b), array_type((n, m), dtype))
 
-    def reserve(self, step: Step) -> int:
-        self.types.append(self.turned(step))
-        return len(self.types) - 1
-
     def turned(self, step: Step) -> Any:
         return array_type(tuple([step.type.shape[a] for a in LAST]), step.type.dtype)
 
-    def made(self, step: Step, form: Step) -> None:
-        """A step in channels-last form, and its own slot as a view of it."""
-        self.steps.append(form)
-        self.last[step.output] = form.output
+    def made(self, step: Step, op: Any, attributes: Any, inputs: Sequence[int]) -> None:
+        """What a step makes in channels-last form by this operation, and its own slot as a view of it."""
+        self.last[step.output] = form = self.new(op, attributes, tuple(inputs), self.turned(step))
         self.born.add(step.output)
-        self.steps.append(step_of(PERMUTE, FIRST, (form.output,), step.output, step.type))
+        self.steps.append(step_of(PERMUTE, FIRST, (form,), step.output, step.type))
 
     def follows(self, step: Step) -> bool:
         """Whether an elementwise step reads what is channels-last, at its own shape."""

@@ -13,7 +13,6 @@ from adjoint.compiler.fuse import lines, scans
 from adjoint.compiler.fuse.images import ChannelsLast
 from adjoint.compiler.fuse.indices import stays
 from adjoint.compiler.fuse.kinds import (
-    Factors,
     Host,
     Matrices,
     Move,
@@ -34,15 +33,15 @@ from adjoint.compiler.fuse.kinds import (
 )
 from adjoint.compiler.fuse.padded import PADDED, Padded, read_in_place
 from adjoint.compiler.fuse.transposes import is_matrix, turned_products
-from adjoint.compiler.loops.build import BYTES
+from adjoint.compiler.loops.build import BYTES, HALVES
 from adjoint.compiler.loops.formulas import is_lowered, reduces
 from adjoint.compiler.loops.matrix_formulas import FORMULAS, LOWERED, formula_name
-from adjoint.compiler.loops.routines import ROUTINES
+from adjoint.compiler.loops.routines import ROUTINES, Routine
 from adjoint.compiler.targets.llvm import PART
 from adjoint.compiler.targets.target import tuning
 from adjoint.graph import ArrayType, StandIn
 from adjoint.plan.assemble import PIECES
-from adjoint.plan.plan import Plan, Step
+from adjoint.plan.plan import Plan, Step, step_of
 from adjoint.plan.text import Labels
 from adjoint.primitives.lapack import LETTERS
 from adjoint.runtime import libraries
@@ -137,10 +136,10 @@ class Fusion:
             return
         name = op.name
         if name in LOWERED and self.is_small(step):
-            self.matrices(step)
+            self.matrices(step, FORMULAS[formula_name(name, attributes)])
             return
         if name in ROUTINES and self.is_for_lapack(step):
-            self.factors(step)
+            self.matrices(step, ROUTINES[name])
             return
         if type(t) is tuple:
             if scans.place(self, step) or scans.hand_on(self, step):
@@ -166,6 +165,8 @@ class Fusion:
             self.movement(step)
         elif op.elementwise and is_lowered(name, attributes, dtype, dtypes):
             self.elementwise(step)
+        elif dtype in HALVES:
+            self.host(step, f"native code has no arithmetic of {dtype}")
         elif dtypes and step.attributes and reduces(name, dtype, dtypes[0]):
             self.reduction(step)
         elif isinstance(step.op, ChannelsLast):
@@ -238,7 +239,7 @@ class Fusion:
             t = self.plan.types[slot]
             index = self.home[found] = self.nest_for(shape, [slot])
             nest = self.nest_at(index)
-            nest.steps.append(Step(COPY, None, _nothing, _nothing, (slot,), found, t))  # type: ignore[arg-type]
+            nest.steps.append(step_of(COPY, None, (slot,), found, t))
             nest.level[found] = "element"
             self.root(found, shape, self.dtypes[slot], index + 1)
         return found
@@ -258,7 +259,7 @@ class Fusion:
             self.views[read], self.ready[read] = found.view(view, shape), self.ready[found.slot]
             self.dtypes[read], self.shapes[read] = self.dtypes[out], shape
             limits = found.limits(view.shape, shape)
-            self.elementwise(Step(PADDED, limits, _nothing, _nothing, (read,), out, step.type))  # type: ignore[arg-type]
+            self.elementwise(step_of(PADDED, limits, (read,), out, step.type))
         return True
 
     # Nests
@@ -426,7 +427,7 @@ class Fusion:
         self.units.append(Window(step, reads, dtypes))
         self.root(step.output, t.shape, t.dtype.name, len(self.units))
 
-    # Small matrices
+    # Matrices: small ones by formulas, larger ones by LAPACK
 
     def is_small(self, step: Step) -> bool:
         """Whether there is a formula for a step on small matrices, which native code can read."""
@@ -445,17 +446,25 @@ class Fusion:
         most = self.tuning.stacked_matrix if stacked else self.tuning.small_matrix
         return all(max(self.shapes[i][-2:]) <= most for i in step.inputs)
 
-    def matrices(self, step: Step) -> None:
-        outputs = self.outputs_of(step)
-        batch = self.views[step.inputs[0]].shape[:-2]
+    def matrices(self, step: Step, routine: Routine) -> None:
+        """A unit of stacks of matrices, of which each lies as who computes it reads it."""
         views = []
-        for slot in step.inputs:
-            view = self.views[slot]
-            if view.shape[:-2] != batch or stack_stride(view) is None:
-                view = self.views[self.copy(slot)]
+        for k, slot in enumerate(step.inputs[routine.first :]):
+            column = k == 1 and routine.pivots
+            view = self.stack(slot, column)
+            core = View(view.root, 0, view.shape[-2:], view.strides[-2:])
+            lies = routine.formula or (is_matrix(core) if routine.either_way else is_contiguous(core))
+            if not lies or stack_stride(view) is None:
+                view = self.stack(self.copy(slot), column)
             views.append(view)
-        self.units.append(Matrices(step, views, outputs))
+        outputs = self.outputs_of(step)
+        self.units.append(Matrices(step, views, outputs, routine))
         self.given_by(step, outputs)
+
+    def stack(self, slot: int, column: bool) -> View:
+        """The matrices of a slot, or lists as matrices of one column."""
+        view = self.views[slot]
+        return view._replace(shape=(*view.shape, 1), strides=(*view.strides, 1)) if column else view
 
     def outputs_of(self, step: Step) -> list[int]:
         """The slots of what a step gives: new ones if it gives several arrays."""
@@ -469,50 +478,22 @@ class Fusion:
         for slot, t in zip(outputs, step.type if type(step.type) is tuple else (step.type,), strict=True):
             self.root(slot, t.shape, t.dtype.name, len(self.units))
 
-    # Larger matrices, by LAPACK
-
     def is_for_lapack(self, step: Step) -> bool:
         """Whether LAPACK is there for a step on matrices, which native code can read."""
-        name, inputs = step.op.name, self.read_by(step)
+        name, routine = step.op.name, ROUTINES[step.op.name]
+        inputs = step.inputs[routine.first :]  # the matrix first
         if name == "matmul" and self.dtypes.get(inputs[0]) not in PART:
             return False
         if libraries.missing() is not None or any(i in self.objects for i in inputs):
             return False
         if self.dtypes[inputs[0]] not in LETTERS or (type(step.type) is tuple and step.output in self.asked):
             return False
-        routine, first = ROUTINES[name], self.shapes[inputs[0]]
+        first = self.shapes[inputs[0]]
         alone = routine.alone and size_of(first[:-2]) == 1 and self.dtypes[inputs[0]] not in PART
         most = routine.alone if alone else routine.most
         lengths = [*first[-2:], self.shapes[inputs[-1]][-1]]
-        batches = [self.shapes[i][: -1 if self.holds_pivots(step, k) else -2] for k, i in enumerate(inputs)]
+        batches = [self.shapes[i][: -1 if k == 1 and routine.pivots else -2] for k, i in enumerate(inputs)]
         return all(0 < n <= most for n in lengths) and all(batch == batches[0] for batch in batches)
-
-    def read_by(self, step: Step) -> tuple[int, ...]:
-        """The operands that are read, the matrix first."""
-        return step.inputs[ROUTINES[step.op.name].first :]
-
-    def holds_pivots(self, step: Step, k: int) -> bool:
-        """Whether an operand that is read is a list of exchanged rows."""
-        return k == 1 and ROUTINES[step.op.name].pivots
-
-    def factors(self, step: Step) -> None:
-        views = []
-        for k, slot in enumerate(self.read_by(step)):
-            view = self.column(slot) if self.holds_pivots(step, k) else self.views[slot]
-            core = View(view.root, 0, view.shape[-2:], view.strides[-2:])
-            lies = is_matrix(core) if ROUTINES[step.op.name].either_way else is_contiguous(core)
-            if not lies or stack_stride(view) is None:
-                slot = self.copy(slot)
-                view = self.column(slot) if self.holds_pivots(step, k) else self.views[slot]
-            views.append(view)
-        outputs = self.outputs_of(step)
-        self.units.append(Factors(step, views, outputs))
-        self.given_by(step, outputs)
-
-    def column(self, slot: int) -> View:
-        """A list as a matrix of one column."""
-        view = self.views[slot]
-        return View(view.root, view.offset, (*view.shape, 1), (*view.strides, 1))
 
     # What must lie in memory
 
@@ -576,10 +557,6 @@ def fused(plan: Plan) -> Fusion:
     found = Fusion(plan)
     may_stop = any([isinstance(unit, Scan) and unit.part.may_stop for unit in found.units])
     return Fusion(plan, True) if may_stop and any([isinstance(unit, Host) for unit in found.units]) else found
-
-
-def _nothing(*arguments: Any) -> Any:
-    raise AssertionError("a copy has no NumPy kernel of its own")
 
 
 COPY = StandIn("copy", light=True)  # the identity that puts a view's elements in order

@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from adjoint.compiler.fuse import images
-from adjoint.compiler.loops.matrix_formulas import FORMULAS, formula_name
-from adjoint.compiler.loops.routines import ROUTINES
+from adjoint.compiler.loops.routines import Routine
 from adjoint.plan.assemble import PIECES
 from adjoint.plan.plan import Step
 from adjoint.plan.text import PLAIN, Labels, beside, shape_text, step_text
@@ -356,27 +355,25 @@ class Window(Single):
         return "oneDNN" if self.step.op.name in images.CONVOLUTIONS and not self.is_ours else ""
 
     @property
+    def sizes(self) -> images.Sizes | None:
+        """The sizes of a convolution."""
+        name, shapes = self.step.op.name, [view.shape for view in self.reads]
+        return images.sizes_of(name, self.step.attributes, shapes, self.shape) if name in images.CONVOLUTIONS else None
+
+    @property
     def in_tiles(self) -> bool:
         """Whether it is a convolution with fewer multiplications, by kernels of our own."""
-        return self._computed(images.in_tiles)
+        return self.sizes is not None and self.sizes.in_tiles
 
     @property
     def in_strips(self) -> bool:
         """Whether it is a convolution of few channels, by kernels of our own."""
-        return self.step.op.name == "convolution" and self._computed(images.in_strips)
+        return self.step.op.name == "convolution" and self.sizes is not None and self.sizes.in_strips
 
     @property
     def is_ours(self) -> bool:
         """Whether it is a convolution that kernels of our own compute."""
         return self.in_tiles or self.in_strips
-
-    def _computed(self, way: Callable[..., bool]) -> bool:
-        """Whether it is a convolution that is computed this way."""
-        name = self.step.op.name
-        if name not in images.CONVOLUTIONS:
-            return False
-        shapes = [view.shape for view in self.reads]
-        return way(*images.sizes_of(name, self.step.attributes, shapes, self.shape))
 
     @property
     def grain(self) -> int:
@@ -431,51 +428,25 @@ class Several(Single):
 
 
 class Matrices(Several):
-    """A step on stacks of small matrices, each in a lane of its own."""
+    """A step on stacks of matrices: small ones by a formula, each in a lane of its own, larger ones by LAPACK, one after
+    another."""
 
     kind = "matrices"
 
-    def __init__(self, step: Step, views: list[View], made: list[int]) -> None:
+    def __init__(self, step: Step, views: list[View], made: list[int], routine: Routine) -> None:
         super().__init__(step, views, made)
         self.batch = views[0].shape[:-2]
+        self.routine = routine
+        self.may_fail = bool(routine.problem) or routine.pivots
+
+    @property
+    def library(self) -> str:
+        return "" if self.routine.formula else "OpenBLAS"
 
     @property
     def name(self) -> str:
-        """The name of the formula."""
-        return formula_name(self.step.op.name, self.step.attributes)
-
-    @property
-    def may_fail(self) -> bool:  # type: ignore[override]
-        """Whether an operand may be to blame."""
-        return bool(FORMULAS[self.name].problem)
-
-    @property
-    def operations(self) -> int:
-        """About how many there are in all."""
-        rows, columns = self.reads[0].shape[-1], self.reads[-1].shape[-1]
-        return size_of(self.batch) * FORMULAS[self.name].operations(rows, columns)
-
-    @property
-    def how(self) -> str:
-        return "one matrix" if size_of(self.batch) == 1 else f"{shape_text(self.batch)} matrices, one in a lane"
-
-
-class Factors(Matrices):
-    """A step on matrices that LAPACK computes, one after another."""
-
-    def __init__(self, step: Step, views: list[View], made: list[int]) -> None:
-        super().__init__(step, views, made)
-        self.routine = ROUTINES[step.op.name]
-
-    @property
-    def name(self) -> str:
-        """What is computed, and by which library."""
-        return f"{self.step.op.name} (OpenBLAS)"
-
-    @property
-    def may_fail(self) -> bool:  # type: ignore[override]
-        """Whether an operand may be to blame."""
-        return bool(self.routine.problem) or self.routine.pivots
+        """What is computed, and by which library if by one."""
+        return self.routine.operation if self.routine.formula else super().name
 
     @property
     def operations(self) -> int:
@@ -485,8 +456,9 @@ class Factors(Matrices):
 
     @property
     def how(self) -> str:
-        each = "one matrix" if size_of(self.batch) == 1 else f"{shape_text(self.batch)} matrices, one after another"
-        return f"{each}, by {'' if self.routine.either_way else 'the LAPACK of '}OpenBLAS"
+        way = "one in a lane" if self.routine.formula else "one after another"
+        each = "one matrix" if size_of(self.batch) == 1 else f"{shape_text(self.batch)} matrices, {way}"
+        return f"{each}, by {'' if self.routine.either_way else 'the LAPACK of '}OpenBLAS" if self.library else each
 
 
 class Scan(Several):
@@ -515,55 +487,36 @@ class Scan(Several):
         return str(self.part.said(self.length))
 
 
-class Transform(Single):
-    """A Fourier transform along one axis, counted from the end. A step over several axes is several of these, of which the later
-    ones work in place."""
+class Line(Single):
+    """A step along an axis of what it reads: a Fourier transform, a result made of the one before it, a search in sorted rows, or
+    the order of short lines. Its code is told a dtype, attributes, and the elements of a line."""
 
-    kind = "transform"
-
-    def __init__(self, step: Step, view: View, axis: int, scale: float) -> None:
-        super().__init__(step, (view,))
-        self.view = view
-        self.axis = axis
-        self.scale = scale
-
-    @property
-    def length(self) -> int:
-        """Elements of a line: of the real ones, if its numbers are real on one side."""
-        name, shape = self.step.op.name, self.view.shape
-        return int(self.step.type.shape[self.axis] if name == "irfft" else shape[self.axis])
+    def __init__(
+        self,
+        kind: str,
+        step: Step,
+        views: Sequence[View],
+        axis: int,
+        dtype: str,
+        attributes: Any = None,
+        length: int = 0,
+    ) -> None:
+        super().__init__(step, views)
+        self.kind, self.axis, self.dtype, self.attributes = kind, axis, dtype, attributes
+        self.length = length or self.reads[0].shape[axis]
 
     @property
     def operations(self) -> int:
-        """About how many there are in all."""
-        n, real = self.length, self.step.op.name != "fft"
-        lines = size_of(self.view.shape) // max(self.view.shape[self.axis], 1)
+        """About how many there are in all: of what is no transform, one for each result."""
+        n, shape = self.length, self.reads[0].shape
+        if self.kind != "transform":
+            return size_of(self.step.type.shape)
+        lines, real = size_of(shape) // max(shape[self.axis], 1), self.step.op.name != "fft"
         return int(5 * n * max(n.bit_length() - 1, 1) * lines) // (1 + real)
 
     @property
     def how(self) -> str:
-        return f"along axis {self.axis}, a line of {self.length} in a lane"
-
-
-class Running(Single):
-    """A step along an axis whose results are each made of the one before."""
-
-    kind = "running"
-
-    def __init__(self, step: Step, views: list[View], axis: int) -> None:
-        super().__init__(step, views)
-        self.axis = axis
-
-    @property
-    def operations(self) -> int:
-        """One for each result."""
-        return size_of(self.step.type.shape)
-
-
-class Ordering(Running):
-    """A search in sorted rows, or the order of short lines along an axis."""
-
-    kind = "order"
+        return f"along axis {self.axis}, a line of {self.length} in a lane" if self.kind == "transform" else ""
 
 
 class Host(Single):
@@ -586,7 +539,7 @@ class Host(Single):
         return f"not native: {self.reason}" if self.reason else ""
 
 
-Unit = Nest | Product | Window | Matrices | Factors | Scan | Move | Transform | Running | Host
+Unit = Nest | Product | Window | Matrices | Scan | Move | Line | Host
 
 
 def transposed(view: View) -> View:

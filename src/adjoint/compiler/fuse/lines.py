@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adjoint.compiler.fuse.kinds import Ordering, Running, Transform, View, is_contiguous
+from adjoint.compiler.fuse.kinds import Line, View, is_contiguous
 from adjoint.compiler.loops.build import ITEMSIZE
 from adjoint.compiler.loops.build_running import FORMULAS
 from adjoint.compiler.loops.butterflies import factors_of
+from adjoint.compiler.targets.llvm import PART
 from adjoint.compiler.targets.target import target
 from adjoint.dtypes import complex_of, int64
 from adjoint.graph import StandIn, array_type
@@ -42,7 +43,7 @@ def _running(fusion: Fusion, step: Step) -> bool:
     for slot in step.inputs:
         view = fusion.views[slot]
         views.append(view if backwards(view, axis) is not None else fusion.views[fusion.copy(slot)])
-    fusion.units.append(Running(step, views, axis))
+    fusion.units.append(Line("running", step, views, axis, dtype))
     fusion.root(step.output, shape, dtype, len(fusion.units))
     return True
 
@@ -75,7 +76,8 @@ def _order(fusion: Fusion, step: Step) -> bool:
         found = fusion.new_slot()
         step = step._replace(op=ARGSORT, attributes=step.attributes[1:], output=found, type=array_type(shape, int64))
     views = [fusion.views[fusion.copy(slot)] for slot in step.inputs]
-    fusion.units.append(Ordering(step, views, axis))
+    attributes = step.attributes == "right" if name == "searchsorted" else step.attributes[1]
+    fusion.units.append(Line("order", step, views, axis, dtype, attributes))
     fusion.root(step.output, step.type.shape, step.type.dtype.name, len(fusion.units))
     if step.output != out:
         fusion.views[out] = fusion.views[step.output]._replace(shape=result)
@@ -114,7 +116,10 @@ def _transform(fusion: Fusion, step: Step) -> bool:
         if name != "fft" and axis != axes[-1]:  # complex numbers on both sides
             half = array_type(view.shape, complex_of(step.type.dtype))
             one = one._replace(op=FFT, attributes=((axis,), inverse, norm), output=between, type=half)  # type: ignore[arg-type]
-        fusion.units.append(Transform(one, view, axis, scale))
+        source, to_real, made = fusion.dtypes[view.root], one.op.name == "irfft", one.type
+        attributes = source not in PART, one.op.name == "fft" and inverse, scale.hex()
+        dtype, length = (source, made.shape[axis]) if to_real else (made.dtype.name, view.shape[axis])
+        fusion.units.append(Line("transform", one, (view,), axis, dtype, attributes, length))
         fusion.root(one.output, one.type.shape, one.type.dtype.name, len(fusion.units))
         view = fusion.views[one.output]
     return True

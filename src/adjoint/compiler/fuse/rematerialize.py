@@ -1,16 +1,22 @@
 """Values that are computed again where they are read, because what they come from takes less memory than they do.
 
 Where a derivative reads x/2 and -x/√2, which cost one multiplication each and come from the same x, x goes to memory instead of
-both, and the nest that reads them makes them again.
+both, and the nest that reads them makes them again. The reverse pass of a stencil reads the neighbours of k·g: if g lies in
+memory, the nest that adds up the neighbours may read those of g and multiply each, and no nest has to write the products down
+first.
 """
 
 from __future__ import annotations
 
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Nest, View
-from adjoint.compiler.fuse.through import read_through
+from adjoint.compiler.fuse.kinds import Nest, View, repeats
+from adjoint.compiler.fuse.padded import PADDED
+from adjoint.compiler.loops.formulas import REDUCTIONS
+from adjoint.graph import array_type
 from adjoint.plan.plan import Step
-from adjoint.shapes import contiguous
+from adjoint.shapes import contiguous, size_of
+
+MOST = 8  # times that a value is computed for each element
 
 
 def recompute(fusion: Fusion) -> Fusion:
@@ -38,7 +44,7 @@ def recompute(fusion: Fusion) -> Fusion:
             for slot in slots:
                 nest.stored.remove(slot)
                 for unit in readers[slot]:
-                    _make_again(fusion, unit, producer[slot])
+                    compute(fusion, unit, [slot], producer[slot], parent)
     for nest in fusion.units:
         if isinstance(nest, Nest):
             read_through(fusion, nest, kept)
@@ -76,13 +82,111 @@ def _read_by_like(fusion: Fusion, nest: Nest, slot: int, readers: list[int]) -> 
     return bool(readers)
 
 
-def _make_again(fusion: Fusion, index: int, step: Step) -> None:
-    """Let a nest compute a step of another nest."""
+# Of one array, read in other places than it is made
+
+
+def read_through(fusion: Fusion, nest: Nest, kept: set[int]) -> None:
+    """Let the readers of what this nest makes of one array, and of single numbers, read that array, if all of them are nests."""
+    stored = [s for s in nest.stored if s not in kept]
+    if not stored:
+        return
+    producer = {step.output: step for step in nest.steps}
+    read = {i for step in nest.steps for i in step.inputs}
+    for slot in [s for s in stored if s in producer and s not in read]:
+        step = producer[slot]
+        source = _only_array(fusion, nest, step)
+        if source is None or not step.op.light or nest.level[slot] != "element":
+            continue
+        readers = fusion.readers().get(slot, ())
+        parts = {index: _parts(fusion, index, slot, step, source) for index in readers}
+        if not 0 < sum([len(found) if found else MOST + 1 for found in parts.values()]) <= MOST:
+            continue
+        whole = View(slot, 0, nest.domain, contiguous(nest.domain))
+        if all([fusion.views[i] == whole for found in parts.values() for i in found or ()]):
+            continue  # each element is read where it is made: what could be one nest is one
+        nest.stored.remove(slot)
+        fusion.known_readers = None
+        for index, found in parts.items():
+            compute(fusion, index, found or [], step, source)
+
+
+def _only_array(fusion: Fusion, nest: Nest, step: Step) -> int | None:
+    """The one array that an elementwise step reads, in order and as a whole, beside single numbers; all of them in memory."""
+    found = None
+    for i in step.inputs:
+        if i in nest.level or fusion.dtypes[i] != fusion.dtypes[step.output] or found == i:
+            return None
+        view = fusion.views[i]
+        if not any(view.strides):
+            continue
+        if found is not None or view.shape != nest.domain or view.strides != contiguous(nest.domain):
+            return None
+        found = i
+    return found
+
+
+def _parts(fusion: Fusion, index: int, slot: int, step: Step, source: int) -> list[int] | None:
+    """The parts of an array that a unit reads, as slots, where it can compute them itself; else None."""
     nest = fusion.units[index]
-    assert isinstance(nest, Nest)
-    slot, again = step.output, fusion.new_slot()
-    fusion.root(again, fusion.shapes[slot], fusion.dtypes[slot], index + 1)
-    fusion.home[again] = index
-    nest.level[again] = "element"
-    changed = [s._replace(inputs=tuple([again if i == slot else i for i in s.inputs])) for s in nest.steps]
-    nest.steps, nest.read = [step._replace(output=again), *changed], None
+    if not isinstance(nest, Nest):
+        return None
+    steps = [s for s in nest.steps if any([i in fusion.views and fusion.views[i].root == slot for i in s.inputs])]
+    found = list(
+        dict.fromkeys([i for s in steps for i in s.inputs if i not in nest.level and fusion.views[i].root == slot])
+    )
+    if len(nest.steps) + 2 * len(found) > fusion.tuning.most_steps:
+        return None
+    if not all([fusion.views[i].shape == nest.domain and not repeats(fusion.views[i]) for i in found]):
+        return None
+    if size_of(nest.domain) > 2 * size_of(fusion.shapes[slot]):  # a small array amid many zeros
+        return None
+    by_element = all([s.op.name in REDUCTIONS or nest.level[s.output] == "element" for s in steps])
+    keeps_zeros = step.op.masked is not None and step.inputs[0] == source  # and makes none of them negative
+    return found if by_element and (keeps_zeros or all([s.op.name != PADDED.name for s in steps])) else None
+
+
+def compute(fusion: Fusion, index: int, parts: list[int], step: Step, source: int) -> None:
+    """Let a nest, which is this unit, compute the parts that it reads of what a step of another one gives."""
+    nest, views, dtype = fusion.nest_at(index), fusion.views, fusion.dtypes[source]
+
+    def another(view: View, ready: int) -> int:
+        slot = fusion.new_slot()
+        views[slot], fusion.ready[slot], fusion.dtypes[slot], fusion.shapes[slot] = view, ready, dtype, view.shape
+        return slot
+
+    whole, type_ = views[source], array_type(nest.domain, step.type.dtype)
+    single = [
+        i for i in step.inputs if i != source and not any(views[i].strides) and views[i].shape not in ((), nest.domain)
+    ]
+    given = dict(zip(step.inputs, step.inputs, strict=True))
+    given |= {i: another(View(*views[i][:2], (), ()), fusion.ready[i]) for i in single}
+    reads = {
+        i: another(View(whole.root, whole.offset + views[i].offset, *views[i][2:]), fusion.ready[source]) for i in parts
+    }
+    made: dict[int, int] = {}
+    steps: list[Step] = []
+
+    def computed(read: int, out: int) -> Step:
+        return step._replace(
+            inputs=tuple([read if i == source else given[i] for i in step.inputs]), output=out, type=type_
+        )
+
+    def inside() -> int:
+        """A slot that this nest computes."""
+        slot = another(View(fusion.slots, 0, nest.domain, contiguous(nest.domain)), index + 1)
+        nest.level[slot], fusion.home[slot] = "element", index
+        return slot
+
+    for s in nest.steps:
+        if s.op.name == PADDED.name and s.inputs[0] in reads:
+            amid = inside()
+            steps += [s._replace(inputs=(reads[s.inputs[0]],), output=amid), computed(amid, s.output)]
+            continue
+        for i in s.inputs:
+            if i in reads and i not in made:
+                made[i] = inside()
+                steps.append(computed(reads[i], made[i]))
+        steps.append(
+            s._replace(inputs=tuple([made.get(i, i) for i in s.inputs])) if not made.keys().isdisjoint(s.inputs) else s
+        )
+    nest.steps, nest.read = steps, None

@@ -11,10 +11,26 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from adjoint.compiler.loops import ir as L
-from adjoint.compiler.targets.llvm import BYTES, ELEMENT, ITEMSIZE, PART
+import numpy as np
 
-__all__ = ["BITS_OF", "BYTES", "ELEMENT", "ITEMSIZE", "Complex", "Emitter", "Value", "literal", "mask_of"]
+from adjoint.compiler.loops import ir as L
+from adjoint.compiler.targets.llvm import BYTES, ELEMENT, HALVES, ITEMSIZE, PART
+from adjoint.dtypes import DTYPES
+from adjoint.runtime import llvm
+
+__all__ = [
+    "BITS_OF",
+    "BYTES",
+    "ELEMENT",
+    "HALVES",
+    "ITEMSIZE",
+    "Complex",
+    "Emitter",
+    "Half",
+    "Value",
+    "literal",
+    "mask_of",
+]
 
 BITS_OF = {"float32": "int32", "float64": "int64"}
 
@@ -38,6 +54,13 @@ class Complex(NamedTuple):
     dtype: str
 
 
+class Half(NamedTuple):
+    """A vector of numbers of 16 bits: their bits."""
+
+    bits: Value
+    dtype: str
+
+
 def literal(value: Any, dtype: str) -> str:
     """A number as an LLVM constant of an element type."""
     if dtype == "float64":
@@ -56,6 +79,12 @@ def literal(value: Any, dtype: str) -> str:
 
 
 _new = tuple.__new__  # of a NamedTuple, without the call of its own constructor
+
+
+def lanes_of(dtype: str, elements: int | None = None) -> int:
+    """The lanes of a vector of a dtype, or of one of the parts of complex numbers; over so many elements, if that is said."""
+    widest = llvm.vector_bits() // (8 * ITEMSIZE[PART.get(dtype, dtype)])
+    return widest if elements is None else lanes_for(widest, elements)
 
 
 def lanes_for(widest: int, elements: int) -> int:
@@ -112,6 +141,9 @@ class Emitter:
     def constant(self, value: Any, dtype: str) -> Value:
         if dtype in PART:  # a vector of complex numbers goes where one of real ones does
             return self.complex_constant(value, dtype)  # type: ignore[return-value]
+        if dtype in HALVES:
+            bits = np.array(value, DTYPES[dtype].dtype).view(np.uint16)
+            return Half(self.constant(int(bits), "uint16"), dtype)  # type: ignore[return-value]
         return Value(L.Constant(f"splat ({ELEMENT[dtype]} {literal(value, dtype)})", value), dtype)
 
     def op(self, name: str, dtype: str, *inputs: str) -> str:
@@ -322,7 +354,7 @@ class Emitter:
 
     def index(self, op: str, a: str, b: str | int) -> str:
         """A number of two: add, sub, mul, udiv, urem, and, umin, maybe with LLVM's flags."""
-        return self.made(L.Index, op, a, str(b))
+        return self.made(L.Op, op if op != "umin" else "llvm.umin", "i64", 0, (a, str(b)))
 
     def plus(self, a: str, b: str | int) -> str:
         return self.index("add", a, b)
@@ -332,10 +364,10 @@ class Emitter:
 
     def test(self, relation: str, a: str, b: str | int) -> str:
         """Whether two numbers are related so: eq ne slt ule ult ..."""
-        return self.made(L.Test, relation, a, str(b))
+        return self.made(L.Op, f"icmp {relation}", "i64", 0, (a, str(b)))
 
     def all_of(self, a: str, b: str) -> str:
-        return self.made(L.Both, a, b)
+        return self.made(L.Op, "and", "i1", 0, (a, b))
 
     def aligned(self, pointer: str) -> str:
         """Whether an array begins where a line of the caches does."""
@@ -347,7 +379,7 @@ class Emitter:
 
     def choose(self, condition: str, a: str, b: str) -> str:
         """A number by a condition."""
-        return self.made(L.Choose, condition, a, b)
+        return self.made(L.Op, "select", "i64", 0, (condition, a, b))
 
     def argument(self, position: int | str) -> str:
         """The number at a position of the unit's block."""
@@ -395,6 +427,8 @@ class Emitter:
             im = self.plus(re, 1)
             real, imaginary = self.load_scalar(pointer, re, PART[dtype]), self.load_scalar(pointer, im, PART[dtype])
             return Complex(real, imaginary, dtype)  # type: ignore[return-value]
+        if dtype in HALVES:
+            return Half(self.load_scalar(pointer, offset, "uint16"), dtype)  # type: ignore[return-value]
         return Value(self.made(L.Single, pointer, offset, dtype, self.lanes), dtype)
 
     def load(self, pointer: str, offset: str, dtype: str, stride: int | str) -> Value:
@@ -402,6 +436,8 @@ class Emitter:
         the elements' offsets, too."""
         if dtype in PART:
             return self.load_complex(pointer, offset, dtype, stride)  # type: ignore[return-value]
+        if dtype in HALVES:
+            return Half(self.load(pointer, offset, "uint16", stride), dtype)  # type: ignore[return-value]
         if stride == -1 and self.mask is None and self.lanes > 1:  # one vector, turned around
             lying = self.load(pointer, self.plus(offset, 1 - self.lanes), dtype, 1)
             return self.shuffle(lying, None, range(self.lanes - 1, -1, -1))
@@ -412,6 +448,8 @@ class Emitter:
         if isinstance(a, Complex):
             self.store_complex(a, pointer, offset, stride)
             return
+        if isinstance(a, Half):
+            a = a.bits
         self.body.append(_new(L.Store, (a.name, pointer, offset, a.dtype, self.lanes, stride, self.mask, streamed)))
 
     def store_scalar(self, a: Any, pointer: str, offset: str) -> None:
@@ -421,6 +459,8 @@ class Emitter:
             self.store_scalar(a.re, pointer, re)
             self.store_scalar(a.im, pointer, self.plus(re, 1))
             return
+        if isinstance(a, Half):
+            a = a.bits
         self.body.append(L.StoreFirst(a.name, pointer, offset, a.dtype, self.lanes))
 
     def below(self, count: str) -> str:
@@ -482,12 +522,14 @@ class Emitter:
         self.body.append(L.Leave(condition))
 
     @contextmanager
-    def when(self, condition: str) -> Iterator[None]:
-        """Run the body if an i1 is true."""
+    def when(self, *conditions: str | None) -> Iterator[None]:
+        """Run the body if all i1 are true, of those that there are."""
         body: list[Any] = []
         with self.inside(body):
             yield
-        self.body.append(L.When(condition, tuple(body)))
+        for condition in reversed(conditions):
+            body = body if condition is None else [L.When(condition, tuple(body))]
+        self.body += body
 
     def any_lane(self, condition: Value) -> str:
         """Whether a condition holds in some lane."""

@@ -10,26 +10,25 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ELEMENT
+from adjoint.compiler.loops.build import BYTES, ELEMENT
 from adjoint.compiler.loops.build_lapack import LapackWriter
 from adjoint.compiler.loops.build_matrices import Stacked
 from adjoint.compiler.loops.matmul_tiles import Kernel
-from adjoint.compiler.tables import FAILURE, Arguments, First, Function, Unsolvable
+from adjoint.compiler.tables import FAILURE, Arguments, First, Function
 from adjoint.primitives.linalg_kernels import BLOCK
 from adjoint.shapes import size_of
 
-STRIPS = ((1024, 96), (0, 64))  # rows of a chunk, from so many rows of a matrix on
-COLUMNS = 128  # of a chunk of the cotangent
+STRIPS = ((1024, 96, 128), (0, 64, 64))  # rows of a chunk, and columns of one, from so many rows of a matrix on
 STATES = 3  # numbers that all see, before one for each strip
 
 
 class BlockedWriter(LapackWriter):
     """Writes the functions of a unit whose only matrix is computed block by block, and lists the calls of them."""
 
-    def __init__(self, unit: Stacked, arguments: Arguments, bits: int) -> None:
-        super().__init__(unit, arguments, bits)
+    def __init__(self, unit: Stacked, arguments: Arguments) -> None:
+        super().__init__(unit, arguments)
         self.n, self.lanes = self.rows, self.e.lanes
-        self.strip = next(rows for least, rows in STRIPS if self.n >= least)
+        self.strip, self.columns = next((rows, columns) for least, rows, columns in STRIPS if self.n >= least)
         self.chunks = -(-self.n // self.strip)
         self.state = arguments.share("where it stands", (STATES + self.chunks) * 8)
 
@@ -80,12 +79,24 @@ class BlockedWriter(LapackWriter):
         e = self.e
         failed = e.test("ne", self.call("blocked_failed", [self.stage]), 0)
         with e.when(e.all_of(failed, e.test("eq", e.read_number(e.entry("%table", FAILURE)), 0))):
-            self.inputs.fail(Unsolvable(self.blamed, self.problem, self.unit.batch), "0")
+            self.inputs.fail(self.check(), "0")
 
-    # The cotangent of A = L Lᵀ, block by block from the end
+    # The cotangent of A = L Lᵀ, block by block from the end: first what the rows below a block make of its columns, then what
+    # that takes from the columns before, and last what the block of the diagonal takes from them
 
     def cholesky_adjoint(self) -> list[L.Function]:
-        call, last = self.call, (self.n - 1) // BLOCK * BLOCK
+        call, of, last = self.call, self.of_library, (self.n - 1) // BLOCK * BLOCK
+        space = self.arguments.share("what rows take from a block", self.chunks * BLOCK * BLOCK * BYTES[self.dtype])
+
+        def given() -> list[str]:
+            return [self.operands[0], self.out, self.stage]
+
+        def taken() -> list[str]:
+            return [*given(), self.inputs.pointer(space), of("cblas_?gemm")]
+
+        def triangle() -> list[str]:
+            return [of("cblas_?trsm"), of("cblas_?trmm"), self.space(BLOCK * BLOCK)]
+
         functions = [
             self.function_of("unit", lambda k: call(
                 "adjoint_mirror", [self.out, self.inputs.pointer(Function("tiles", Kernel("across", self.dtype)))], k, self.order,
@@ -93,19 +104,23 @@ class BlockedWriter(LapackWriter):
             self.function_of("begin", lambda k: call(
                 "adjoint_begin", [self.operands[1], self.out], k, self.order, self.strip)),
             self.function_of("first", lambda k: call(
-                "adjoint_first", self.given(), self.number(last, "last block"), self.order, BLOCK)),
-            self.function_of("columns", lambda k: call("adjoint_columns", self.given(), k, self.order, BLOCK, COLUMNS)),
+                "adjoint_first", [*given(), *triangle()], self.number(last, "last block"), self.order, BLOCK)),
+            self.function_of("panel", lambda k: call(
+                "adjoint_panel", [*taken(), of("cblas_?trsm")], k, self.order, BLOCK, self.strip)),
+            self.function_of("columns", lambda k: call(
+                "adjoint_columns", [*taken(), *triangle()], k, self.order, BLOCK, self.strip, self.columns)),
+            self.function_of("rows", lambda k: call(
+                "adjoint_rows", [*given(), of("cblas_?gemm")], k, self.order, BLOCK, self.columns)),
             self.function_of("advance", lambda k: call("blocked_advance", [self.stage], -BLOCK)),
         ]  # fmt: skip
         self.first = [First("begin", None, self.chunks), First("first")]
-        for start in range(last, 0, -BLOCK):
-            self.first += [First("columns", None, 1 + -(-(start - BLOCK) // COLUMNS)), First("advance")]
+        for start in range(last, -1, -BLOCK):
+            before, below = -(-start // self.columns), -(-(self.n - start - BLOCK) // self.strip)
+            if start < last:
+                self.first += [First("advance"), First("panel", None, below), First("columns", None, 1 + 2 * before)]
+            if before:
+                self.first += [First("rows", None, before)]
         return functions
-
-    def given(self) -> list[str]:
-        """What a block of the cotangent is made with."""
-        functions = map(self.of_library, ("cblas_?gemm", "cblas_?trsm", "cblas_?trmm"))
-        return [self.operands[0], self.out, self.stage, *functions, self.space(BLOCK * BLOCK)]
 
 
 # From how many rows on a matrix is computed so, and who writes it
@@ -115,6 +130,6 @@ PARTS: dict[str, tuple[int, Callable[[BlockedWriter], list[L.Function]]]] = {
 }
 
 
-def factors_writer(unit: Stacked, arguments: Arguments, bits: int) -> LapackWriter:
+def factors_writer(unit: Stacked, arguments: Arguments) -> LapackWriter:
     """Who writes a unit of larger matrices."""
-    return (BlockedWriter if BlockedWriter.suits(unit) else LapackWriter)(unit, arguments, bits)
+    return (BlockedWriter if BlockedWriter.suits(unit) else LapackWriter)(unit, arguments)

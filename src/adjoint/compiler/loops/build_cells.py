@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from adjoint.compiler.excerpts import Excerpt
@@ -132,13 +131,3 @@ def largest(e: Emitter, values: Sequence[Value]) -> Value:
         total = e.select(e.compare("gt", value, total), value, total)
     unordered = [e.compare("uno", a, b) for a, b in zip(values[::2], [*values[1::2], values[0]], strict=False)]
     return e.select(functools.reduce(e.either, unordered), math.nan, total)
-
-
-@contextmanager
-def within(e: Emitter, *conditions: str | None) -> Iterator[None]:
-    """Run the body if all conditions are true, of those that there are."""
-    with ExitStack() as stack:
-        for condition in conditions:
-            if condition is not None:
-                stack.enter_context(e.when(condition))
-        yield

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from adjoint.compiler.fuse.kinds import Window
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import Value, lanes_for
+from adjoint.compiler.loops.build import Value, lanes_of
 from adjoint.compiler.loops.build_cells import Cell, Cells
 from adjoint.compiler.loops.build_windows import ConvolutionWriter
 from adjoint.compiler.loops.matmul_tiles import Kernel
@@ -24,11 +24,11 @@ class DirectWriter(ConvolutionWriter):
     """A convolution of few channels."""
 
     def __init__(
-        self, window: Window, name: str, arguments: Arguments, bits: int, tile: int | None, cells: Cells | None = None
+        self, window: Window, name: str, arguments: Arguments, tile: int | None, cells: Cells | None = None
     ) -> None:
-        super().__init__(window, name, arguments, bits, tile, cells)
+        super().__init__(window, name, arguments, tile, cells)
         self.outputs, self.depth, *self.taps = self.weights
-        self.lanes = lanes_for(bits // 32, self.outputs)
+        self.lanes = lanes_of("float32", self.outputs)
         self.vectors = -(-self.outputs // self.lanes)
         self.counts = self.becomes[1:]
         self.down = self.across = 1  # outputs that belong together
@@ -46,7 +46,7 @@ class DirectWriter(ConvolutionWriter):
         self.stride, self.dilation, self.padded = stride, dilation, any(map(any, padding))
         self.place = arguments.reserve(4 * self.depth * self.room[0] * self.room[1]) if self.padded else 0
         # weights: for each vector of outputs, those of all taps; and room for whole vectors, as they are turned
-        self.steps, widest = self.depth * self.taps[0] * self.taps[1], bits // 32
+        self.steps, widest = self.depth * self.taps[0] * self.taps[1], lanes_of("float32")
         self.apart = (-(-self.steps // widest) * widest + widest // self.lanes) * self.lanes
 
     def write(self) -> list[L.Function]:

@@ -10,14 +10,13 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 
 from adjoint.compiler.excerpts import Indexed, Moving, Region
 from adjoint.compiler.loops import complex_math
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Complex, Value, lanes_for
-from adjoint.compiler.loops.matmul_tiles import TURNED, Kernel, lanes_of
+from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Complex, Value, lanes_of
+from adjoint.compiler.loops.matmul_tiles import TURNED, Kernel
 from adjoint.compiler.tables import (
     FAILURE,
     LARGE,
@@ -31,7 +30,6 @@ from adjoint.compiler.tables import (
 )
 from adjoint.compiler.targets.llvm import PART
 from adjoint.compiler.targets.target import tuning
-from adjoint.runtime import llvm
 from adjoint.shapes import contiguous, size_of
 
 MANY = 16  # regions of one form
@@ -45,7 +43,7 @@ class MoveWriter(UnitWriter):
     """Writes the functions of one move. A long one of regions that are the whole, and don't meet, has chunks: of each region
     some rows or elements, and of many some regions."""
 
-    def __init__(self, move: Moving, arguments: Arguments, bits: int) -> None:
+    def __init__(self, move: Moving, arguments: Arguments) -> None:
         self.move = move
         self.dtype = "uint8" if move.dtype == "bool" else move.dtype
         self.tail = 1
@@ -54,9 +52,9 @@ class MoveWriter(UnitWriter):
         # single elements are read at once as far as offsets fit into vectors
         self.single = move.indexed is not None and move.indexed.reads and self.tail == 1
         widest = self.tail if move.indexed is not None else move.size
-        lanes = lanes_for(bits // (8 * ITEMSIZE[PART.get(self.dtype, self.dtype)]), widest)
+        lanes = lanes_of(self.dtype, widest)
         if self.single and move.indexed is not None:
-            lanes = lanes_for(bits // 64, move.indexed.length or move.indexed.times)
+            lanes = lanes_of("int64", move.indexed.length or move.indexed.times)
         super().__init__(arguments, lanes)
         self.time, self.chunks = 0.15 * move.size, 1  # nanoseconds, a guess
         plain = move.number is None and move.indexed is None and not move.rewrites
@@ -134,8 +132,7 @@ class MoveWriter(UnitWriter):
             return
         e = self.e
         arrays: Items = [Start(place, 0) for region in regions for place in (region.view.root, region.place)]
-        with self.inputs.at_the_beginning():
-            begin = self.arguments.add_list(e, arrays)
+        begin = self.inputs.listed(arrays)
         first, last = self.some(str(len(regions))) if self.cuts else ("0", str(len(regions)))
         before, self.cuts = self.cuts, False
         with e.when(e.test("slt", first, last)), e.loop(first, last, 1) as k:
@@ -154,7 +151,7 @@ class MoveWriter(UnitWriter):
         e = self.e
         *outer, (count, near, far) = axes_of(region)
         if near > 1 and far == 1 and self.dtype in TURNED and region.before is None and not region.adds_zero:
-            lanes = lanes_of(self.dtype, llvm.vector_bits())
+            lanes = lanes_of(self.dtype)
             for axis, (n, s, _) in enumerate(outer):
                 if s == 1 and n >= lanes and count >= tuning().least_turned:
                     self.turned(outer[:axis] + outer[axis + 1 :], outer[axis], (count, near), source, out)
@@ -222,12 +219,12 @@ class MoveWriter(UnitWriter):
         are `cut`, those of the chunks at hand."""
         e, number = self.e, self.inputs.number
         if not axes:
-            with e.when(e.test("eq", "%first", 0)) if cut else nullcontext():
+            with e.when(e.test("eq", "%first", 0) if cut else None):
                 row(begin, end)
             return length
         (n, s, t), *inner = axes
         first, last = self.some(number(n)) if cut else ("0", number(n))
-        with e.when(e.test("slt", first, last)) if cut else nullcontext(), e.loop(first, last, 1) as i:
+        with e.when(e.test("slt", first, last) if cut else None), e.loop(first, last, 1) as i:
             a = e.plus(begin, e.times(i, number(s, extent=abs(s))))
             b = e.plus(end, e.times(i, number(t, extent=abs(t))))
             covered = self.rows_of(inner, row, length, out, a, b)

@@ -12,7 +12,7 @@ from typing import Any
 
 from adjoint.compiler.fuse.kinds import stack_stride
 from adjoint.compiler.loops import complex_math, vector_math
-from adjoint.compiler.loops.build import ITEMSIZE, Complex, Value, lanes_for
+from adjoint.compiler.loops.build import Complex, Value, lanes_of
 from adjoint.compiler.loops.build_matrices import Stacked, StackWriter
 from adjoint.compiler.loops.build_products import leading
 from adjoint.compiler.loops.routines import ROUTINES
@@ -39,16 +39,16 @@ LEAST_COLUMNS, MOST_RANGES = 128, 8  # of a triangular system with many right si
 class LapackWriter(StackWriter):
     """Writes the functions of a unit whose matrices LAPACK treats, one after another."""
 
-    def __init__(self, unit: Stacked, arguments: Arguments, bits: int) -> None:
+    def __init__(self, unit: Stacked, arguments: Arguments) -> None:
         routine = ROUTINES[unit.name]
         self.dtype = unit.dtype
         self.part = PART.get(unit.dtype, unit.dtype)
         self.parts = self.parts_of(unit.dtype)  # real numbers in an element
         self.rows, self.columns = unit.reads[0].shape[-2:]
         self.right = unit.reads[-1].shape[-1]
-        lanes = lanes_for(bits // (8 * ITEMSIZE[self.part]), self.rows * self.columns * self.parts)
+        lanes = lanes_of(self.part, self.rows * self.columns * self.parts)
         operations = max(routine.operations(self.rows, max(self.columns, self.right)), 1) * self.parts**2
-        super().__init__(unit, arguments, lanes, operations, routine.operation, routine.problem)
+        super().__init__(unit, arguments, lanes, operations, routine)
         self.width = self.right  # columns of what is solved for, in a chunk
         if unit.name == "solve_triangular" and size_of(unit.batch) < MOST_RANGES:
             self.width = max(LEAST_COLUMNS, -(-evenly(self.right, -(-self.right // MOST_RANGES)) // lanes) * lanes)
@@ -74,7 +74,7 @@ class LapackWriter(StackWriter):
 
     def is_pivots(self, k: int) -> bool:
         """Whether an operand is a list of exchanged rows."""
-        return k == 1 and ROUTINES[self.unit.name].pivots
+        return k == 1 and self.routine.pivots
 
     def result(self, dtype: str | None = None) -> str:
         """Where the next result goes, of this dtype or the unit's."""
@@ -146,6 +146,9 @@ def _solve_triangular(w: LapackWriter) -> None:
     modes = (LOWER if lower else UPPER, ADJOINT if is_adjoint else PLAIN, UNIT if unit else DIVIDE)
     if not unit:
         w.blame_if(w.call("has_zero", w.operands[:1], n))
+    if w.right == 1:
+        w.call("solve_vector", [*w.operands, w.result(), w.of_library("cblas_?trsv")], n, *modes)
+        return
     low, columns = "0", k
     if w.ranges > 1:
         low = e.times(w.range, w.number(w.width, "width"))

@@ -6,13 +6,12 @@ from typing import Any, NamedTuple
 
 from adjoint.compiler.fuse.kinds import Product, transposed
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ITEMSIZE
+from adjoint.compiler.loops.build import ITEMSIZE, lanes_of
 from adjoint.compiler.loops.build_products import BatchWriter
-from adjoint.compiler.loops.matmul_tiles import Kernel, lanes_of
-from adjoint.compiler.loops.ranges import passed
-from adjoint.compiler.tables import Arguments, Function, Shared, Start
+from adjoint.compiler.loops.matmul_tiles import Kernel
+from adjoint.compiler.loops.ranges import RangeWriter, passed
+from adjoint.compiler.tables import LARGE, Arguments, Function, Shared, Start
 from adjoint.compiler.targets.target import tuning
-from adjoint.runtime import llvm
 
 PARTS = 8  # of what is packed for all ranges, so that all threads do it
 WHOLE = (0, 1, 1)  # of what is packed: from which part to which, of how many
@@ -82,8 +81,7 @@ class TiledWriter(BatchWriter):
     def __init__(self, product: Product, name: str, arguments: Arguments, chunk: int) -> None:
         super().__init__(product, name, arguments, chunk)
         self.tuning = tuning()
-        bits = llvm.vector_bits()
-        self.lanes = lanes_of(self.dtype, bits)
+        self.lanes = lanes_of(self.dtype)
         self.heights = dict(self.tuning.heights)
         self.panels = panels(self.m, self.lanes, max(self.heights))
         self.itemsize = ITEMSIZE[self.dtype]
@@ -274,16 +272,22 @@ class TiledWriter(BatchWriter):
         return self.e.times("%lo", self.number(self.m, "m"))
 
 
-class TurnedWriter(BatchWriter):
-    """Writes a product as the transpose of BᵀAᵀ, so that of two matrices whose k lies together the smaller one is packed."""
+class TurnedWriter(RangeWriter):
+    """Writes a product as the transpose of BᵀAᵀ, so that of two matrices whose k lies together the smaller one is packed: as a
+    whole or, if it is a unit of its own, as a function of a range of its columns."""
 
     def __init__(self, product: Product, name: str, arguments: Arguments, chunk: int) -> None:
-        super().__init__(product, name, arguments, chunk)
-        turned = Product(product.step, transposed(product.b), transposed(product.a), (self.m, self.n))
-        turned.choice = product.choice
-        turned.tile = arguments.reserve(self.n * self.m * ITEMSIZE[self.dtype])
-        self.other = TiledWriter(turned, f"{name}.turned", arguments, self.m)
-        self.lanes = self.other.lanes
+        super().__init__(product.step, None, name, arguments)
+        (n, _), m = product.a.shape[-2:], product.b.shape[-1]
+        self.n, self.m, self.whole = n, m, chunk == n
+        self.rows, self.row_elements = (n, m) if self.whole else (m, n)
+        self.lanes = lanes_of(self.dtype)
+        columns = m if self.whole else -(-m // (-(-n // chunk) * self.lanes)) * self.lanes
+        self.chunk = n if self.whole else columns
+        self.turned = arguments.reserve(n * columns * ITEMSIZE[self.dtype])
+        other = Product(product.step, transposed(product.b), transposed(product.a), (m, n))
+        other.choice, other.tile = product.choice, self.turned
+        self.other = TiledWriter(other, f"{name}.turned", arguments, columns)
         if self.other.start:  # else B is packed already
             with self.another() as e:
                 e.call(f"@${self.other.name}.start", passed("%first", "%last"))
@@ -292,23 +296,31 @@ class TurnedWriter(BatchWriter):
                 self.packs_for_all = self.other.packs_for_all
 
     @staticmethod
-    def suits(product: Product, chunk: int) -> bool:
-        """Whether a product, computed in one range, is better computed so."""
+    def suits(product: Product, chunk: int, alone: bool) -> bool:
+        """Whether a product, in ranges of so many rows, is better computed so. In several ranges the result, which is turned,
+        must be small beside what needn't be packed."""
         (n, k), m = product.a.shape[-2:], product.b.shape[-1]
-        lanes = lanes_of(product.step.type.dtype.name, llvm.vector_bits())
+        lanes = lanes_of(product.step.type.dtype.name)
         together = product.a.strides[-1] == 1 and product.b.strides[-2] == 1
-        whole = len(product.shape) == 2 and product.tile is None and chunk == n
-        return whole and together and n < m and n % lanes == m % lanes == 0 and k >= 2 * lanes
+        simple = len(product.shape) == 2 and product.tile is None and together
+        if not simple or n >= m or n % lanes != 0 or m % lanes != 0 or k < 2 * lanes:
+            return False
+        return chunk == n or (alone and k > tuning().deep and 4 * n * m <= (m - n) * k)
 
-    def some(self, a: str, b: str, result: str, rows: int) -> None:
-        e, turned = self.e, self.other.product.tile
-        assert turned is not None
-        n, m = self.number(self.n, "n"), self.number(self.m, "m")
-        e.call(f"@${self.other.name}", passed("0", m))
-        source = self.own(turned, "turned")
-        with e.loop("0", m, self.lanes) as column:
-            rows_of = self.move(source, e.times(column, n))
-            self.inputs.tile(Kernel("turn", self.dtype), rows_of, n, self.move(result, column), m, n, self.lanes)
+    @property
+    def time(self) -> float:
+        return self.other.time
+
+    def number(self, value: int, *role: Any) -> str:
+        return self.inputs.number(value, (self.name, *role), LARGE)
 
     def write(self) -> list[L.Function]:
-        return [*self.other.write(), *super().write()]
+        e = self.e
+        n, m = self.number(self.n, "n"), self.number(self.m, "m")
+        first, beyond = ("0", m) if self.whole else ("%lo", "%hi")
+        e.call(f"@${self.other.name}", passed(first, beyond))
+        source, result = self.own(self.turned, "turned"), self.pointer(self.step.output)
+        with e.loop(first, beyond, self.lanes) as column:
+            rows_of = self.move(source, e.times(e.index("sub", column, first), n))
+            self.inputs.tile(Kernel("turn", self.dtype), rows_of, n, self.move(result, column), m, n, self.lanes)
+        return [*self.other.write(), self.function()]

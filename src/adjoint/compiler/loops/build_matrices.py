@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 from adjoint.compiler.fuse.kinds import View, stack_stride
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ITEMSIZE, Value, lanes_for, mask_of
+from adjoint.compiler.loops.build import Value, lanes_of, mask_of
 from adjoint.compiler.loops.matrix_formulas import FORMULAS, formula_name, transposed
 from adjoint.compiler.loops.matrix_workspaces import Index, Matrix, Workspace, workspace
+from adjoint.compiler.loops.routines import Routine
 from adjoint.compiler.tables import FAILURE, Arguments, UnitWriter, Unsolvable
 from adjoint.shapes import Shape, size_of
 
@@ -35,19 +36,17 @@ class Stacked(NamedTuple):
 
 
 class StackWriter(UnitWriter):
-    """Writes the functions of a unit of matrices, `together` of which are computed at a time: about so many operations for each.
-    `problem` is what may be wrong with one."""
+    """Writes the functions of a unit of matrices, `together` of which are computed at a time: about so many operations for
+    each."""
 
-    def __init__(
-        self, unit: Stacked, arguments: Arguments, lanes: int, operations: int, blamed: str, problem: str
-    ) -> None:
+    def __init__(self, unit: Stacked, arguments: Arguments, lanes: int, operations: int, routine: Routine) -> None:
         super().__init__(arguments, lanes)
-        self.unit, self.operations, self.blamed, self.problem = unit, operations, blamed, problem
+        self.unit, self.operations, self.routine = unit, operations, routine
 
     def divide(self, count: int, work: int) -> None:
         """Say how many there are, and about how much work each is; and where each chunk notes one that is to blame."""
         super().divide(count, work)
-        self.noted = self.arguments.share("matrices to blame", self.chunks * NOTE) if self.problem else None
+        self.noted = self.arguments.share("matrices to blame", self.chunks * NOTE) if self.routine.problem else None
 
     def write(self) -> list[L.Function]:
         """The function of a range of chunks and, if an operand may be to blame, what runs behind it."""
@@ -63,29 +62,32 @@ class StackWriter(UnitWriter):
         """Where a chunk notes its first matrix that is to blame, from 1."""
         return None if self.noted is None else self.e.at(self.inputs.pointer(self.noted), chunk, "i64")
 
+    def check(self) -> Unsolvable:
+        """What is said of a matrix that is to blame."""
+        return Unsolvable(self.routine.operation, self.routine.problem, self.unit.batch)
+
     def finish(self) -> L.Function:
         """The first matrix that some chunk has noted becomes the failure of the run."""
         self.begin(1)
         e = self.e
-        check = Unsolvable(self.blamed, self.problem, self.unit.batch)
         failure = e.entry("%table", FAILURE)
         with e.loop("0", self.inputs.number(self.chunks, "chunks"), 1) as c:
             at = self.note_at(c)
             assert at is not None
             found = e.read_number(at)
             with e.when(e.all_of(e.test("ne", found, 0), e.test("eq", e.read_number(failure), 0))):
-                self.inputs.fail(check, e.plus(found, -1))
+                self.inputs.fail(self.check(), e.plus(found, -1))
         return self.inputs.function("finish")
 
 
 class MatricesWriter(StackWriter):
     """Writes the functions of a unit of small matrices, each in a lane."""
 
-    def __init__(self, unit: Stacked, arguments: Arguments, bits: int) -> None:
+    def __init__(self, unit: Stacked, arguments: Arguments) -> None:
         self.lowered = FORMULAS[formula_name(unit.name, unit.attributes)]
-        lanes = lanes_for(bits // (8 * ITEMSIZE[unit.dtype]), size_of(unit.batch))
+        lanes = lanes_of(unit.dtype, size_of(unit.batch))
         operations = self.lowered.operations(unit.reads[0].shape[-1], unit.reads[-1].shape[-1])
-        super().__init__(unit, arguments, lanes, operations, unit.name, self.lowered.problem)
+        super().__init__(unit, arguments, lanes, operations, self.lowered)
         self.together = lanes
         self.divide(size_of(unit.batch), 4 * operations)
         self.time = self.count * (operations / lanes + 10)
@@ -100,6 +102,7 @@ class MatricesWriter(StackWriter):
             every = [self.e.plus(i, q) if q else i for q in range(self.e.lanes)]
             self.places = [self.e.index("umin", at, last) if q and some_miss else at for q, at in enumerate(every)]
         operands = [self.loaded(w, view, i) for view in self.unit.reads]
+        assert self.lowered.formula is not None
         results, blamed = self.lowered.formula(w, self.unit.attributes, *operands)
         for (slot, _, _), x in zip(self.unit.results, results, strict=True):
             self.stored(w, x, self.pointer(slot), i)

@@ -10,9 +10,9 @@ from adjoint.compiler.extents import occurs
 from adjoint.compiler.fuse.kinds import View
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.accumulation import Accumulator
-from adjoint.compiler.loops.build import BYTES, ELEMENT, Value
+from adjoint.compiler.loops.build import BYTES, ELEMENT, Value, lanes_of
 from adjoint.compiler.loops.formulas import REDUCTIONS, is_plain
-from adjoint.compiler.loops.matmul_tiles import Kernel, lanes_of
+from adjoint.compiler.loops.matmul_tiles import Kernel
 from adjoint.compiler.loops.nest_values import NestValues
 from adjoint.compiler.loops.vector_loop import VectorLoop
 from adjoint.compiler.schedule.nests import Dimension
@@ -132,7 +132,7 @@ class NestWriter(NestValues):
         final, size = e.index("sub", behind, 1), self.number(last.size, "turned", LARGE)
         for view in self.turned:
             self.indices[d.axis] = start if view.strides[d.axis] > 0 else final  # the row that lies first
-            dtype, lanes = self.dtype_of(view), lanes_of(self.dtype_of(view), llvm.vector_bits())
+            dtype, lanes = self.dtype_of(view), lanes_of(self.dtype_of(view))
             # one vector more: rows whose lengths are powers of two would share sets of the cache
             pitch = -(-last.size // lanes) * lanes + lanes
             self.scratch["scratch", view] = pitch * -(-count // lanes) * lanes * BYTES[dtype]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import BITS_OF, ITEMSIZE, Emitter, Value, lanes_for
+from adjoint.compiler.loops.build import BITS_OF, ITEMSIZE, Emitter, Value, lanes_of
 from adjoint.compiler.tables import Along, Arguments, UnitWriter
 from adjoint.compiler.targets.target import tuning
 
@@ -35,8 +35,8 @@ def _wide(e: Emitter, number: str) -> Value:
 class SearchWriter(UnitWriter):
     """Writes the function of a search."""
 
-    def __init__(self, searches: Searches, arguments: Arguments, bits: int) -> None:
-        super().__init__(arguments, lanes_for(bits // 64, searches.values))  # positions have 64 bits
+    def __init__(self, searches: Searches, arguments: Arguments) -> None:
+        super().__init__(arguments, lanes_of("int64", searches.values))  # positions have 64 bits
         self.searches = searches
         self.halvings = searches.length.bit_length()
         cost = max(2 * self.halvings, 1)  # nanoseconds of a value, or so
@@ -91,8 +91,8 @@ class SearchWriter(UnitWriter):
 class RankWriter(UnitWriter):
     """Writes the function of an order, whose attribute says whether it is descending."""
 
-    def __init__(self, ranks: Along, arguments: Arguments, bits: int) -> None:
-        super().__init__(arguments, lanes_for(bits // (8 * ITEMSIZE[ranks.dtype]), ranks.length))
+    def __init__(self, ranks: Along, arguments: Arguments) -> None:
+        super().__init__(arguments, lanes_of(ranks.dtype, ranks.length))
         self.ranks = ranks
         lines, cost = ranks.beside * ranks.times, max(ranks.length * ranks.length // self.e.lanes, 1)
         self.divide(lines, cost)

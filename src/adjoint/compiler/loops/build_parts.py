@@ -13,13 +13,12 @@ from adjoint.compiler.extents import larger, smaller
 from adjoint.compiler.fuse.kinds import Product, transposed
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops import matmul_tiles
-from adjoint.compiler.loops.build import ITEMSIZE
+from adjoint.compiler.loops.build import ITEMSIZE, lanes_of
 from adjoint.compiler.loops.build_matmul import TiledWriter
 from adjoint.compiler.loops.build_products import BatchWriter, LibraryWriter
-from adjoint.compiler.loops.matmul_tiles import Kernel, lanes_of
+from adjoint.compiler.loops.matmul_tiles import Kernel
 from adjoint.compiler.tables import ALIGNMENT, Arguments
 from adjoint.compiler.targets.target import tuning
-from adjoint.runtime import llvm
 
 
 class Parts(BatchWriter):
@@ -63,7 +62,7 @@ class Parts(BatchWriter):
 
     def write_finish(self) -> None:
         """The parts' sums, added up in order."""
-        with self.another(lanes_of(self.dtype, llvm.vector_bits())) as e:
+        with self.another(lanes_of(self.dtype)) as e:
             sums, result = self.pointer(self.sums), self.pointer(self.step.output)
             room, parts = self.number(self.room, "room"), self.number(self.rows, "parts")
             target = sums if self.across else result
@@ -108,7 +107,7 @@ class PartsWriter(TiledWriter, Parts):
         together = product.a.strides[-2] == 1 and product.b.strides[-1] == 1
         if not together or len(product.shape) != 2 or k < table.parted_from or not matmul_tiles.available():
             return False
-        lanes = lanes_of(product.step.type.dtype.name, llvm.vector_bits())
+        lanes = lanes_of(product.step.type.dtype.name)
         return min(n, m) >= lanes and n * m * smaller(table.most_parts, k // table.least_part) <= table.largest_parts
 
     def near_elements(self, rows: int, k: int) -> int:

@@ -212,5 +212,5 @@ def write_call(
     handle, stream = arguments.pointer(e, Handle(call)), function("stream")
     given = (("ptr", handle), ("ptr", stream), ("i32", str(len(pointers))), ("ptr", owned(first)))
     status = e.call(execute, given, "i32")
-    with e.when(e.test("ne", e.index("sext", status, "i32"), 0)):
+    with e.when(e.test("ne", e.made(L.Cast, "sext", "i32", "i64", 0, status), 0)):
         e.note("i32", status, e.entry("%table", STATUS))

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from adjoint.compiler.loops import vector_math
-from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value, lanes_for, mask_of
+from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value, lanes_of, mask_of
 from adjoint.compiler.tables import Along, Arguments, UnitWriter
 
 TOGETHER = 512  # elements of lines side by side that go on together: what was made last is still near
@@ -66,14 +66,14 @@ FORMULAS: dict[str, Formula] = {
 class RunningWriter(UnitWriter):
     """Writes the function of a unit."""
 
-    def __init__(self, runs: Along, arguments: Arguments, bits: int) -> None:
+    def __init__(self, runs: Along, arguments: Arguments) -> None:
         self.runs = runs
         self.formula = FORMULAS[runs.name]
-        widest = bits // (8 * ITEMSIZE[runs.dtype])
+        widest = lanes_of(runs.dtype)
         self.by_doubling = runs.name == "logcumsumexp" and runs.beside == 1 and runs.times < widest
         alone = runs.beside == 1 and runs.times < widest and not self.by_doubling
         across = runs.length if self.by_doubling else runs.times if runs.beside == 1 else runs.beside
-        super().__init__(arguments, 1 if alone else lanes_for(widest, across))
+        super().__init__(arguments, 1 if alone else lanes_of(runs.dtype, across))
         lanes, n = self.e.lanes, runs.length
         if runs.beside > 1:
             self.groups = -(-runs.beside // TOGETHER)

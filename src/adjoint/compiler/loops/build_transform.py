@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.compiler.loops import butterflies, complex_math
-from adjoint.compiler.loops.build import ITEMSIZE, Complex, Value, lanes_for
+from adjoint.compiler.loops.build import ITEMSIZE, Complex, Value, lanes_of
 from adjoint.compiler.tables import Along, Arguments, UnitWriter
 from adjoint.compiler.targets.llvm import ELEMENT, PART
 
@@ -28,7 +28,7 @@ class TransformWriter(UnitWriter):
     """Writes the function of a unit of transforms: fft, rfft or irfft. `length` is that of the real numbers, if one side has
     some; attributes say whether the source has, whether it is an inverse one, and by how much it is multiplied."""
 
-    def __init__(self, lines: Along, arguments: Arguments, bits: int) -> None:
+    def __init__(self, lines: Along, arguments: Arguments) -> None:
         self.lines = lines
         self.part = PART[lines.dtype]
         self.halved = lines.name != "fft"
@@ -38,7 +38,7 @@ class TransformWriter(UnitWriter):
         self.real, inverse, scale = lines.attributes
         self.scale, self.source = float.fromhex(scale), lines.reads[0][0]
         self.inverse = inverse or lines.name == "irfft"
-        super().__init__(arguments, lanes_for(bits // (8 * ITEMSIZE[self.part]), self.beside))
+        super().__init__(arguments, lanes_of(self.part, self.beside))
         factors = butterflies.factors_of(self.core)
         assert factors is not None
         self.factors = factors
@@ -266,8 +266,8 @@ class TransformWriter(UnitWriter):
         """Where powers of a root of unity stand, in the unit's block."""
         parts = [np.asarray(x, self.part) for x in butterflies.roots_of_unity(powers, n)]
         numbers = np.stack(parts, -1).ravel().view(np.int64)
+        begin = self.inputs.listed(list(numbers.tolist()))
         with self.inputs.at_the_beginning():
-            begin = self.arguments.add_list(self.e, list(numbers.tolist()))
             return self.e.at("%args", begin, "i64")
 
     def twiddle(self, table: str, k: str) -> tuple[Value, Value]:

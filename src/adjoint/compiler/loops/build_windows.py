@@ -9,8 +9,8 @@ from typing import Any
 from adjoint.compiler.fuse import images
 from adjoint.compiler.fuse.kinds import Window
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ITEMSIZE, Value, lanes_for
-from adjoint.compiler.loops.build_cells import Cell, Cells, largest, within
+from adjoint.compiler.loops.build import Value, lanes_of
+from adjoint.compiler.loops.build_cells import Cell, Cells, largest
 from adjoint.compiler.loops.build_products import write_call
 from adjoint.compiler.loops.ranges import RangeWriter
 from adjoint.compiler.schedule.chunks import balanced, evenly
@@ -23,10 +23,10 @@ from adjoint.shapes import size_of
 class WindowWriter(RangeWriter):
     """What writers of windows share: the range of images."""
 
-    def __init__(self, window: Window, name: str, arguments: Arguments, bits: int, cells: Cells | None) -> None:
+    def __init__(self, window: Window, name: str, arguments: Arguments, cells: Cells | None) -> None:
         self.cells = cells  # what is made of the result, or what a pool reads
         super().__init__(window.step, window.tile, name, arguments)
-        self.window, self.bits = window, bits
+        self.window = window
         self.kind = self.step.op.name
         self.rows = window.shape[0] if self.kind != "convolution_weight_gradient" else window.reads[0].shape[0]
         self.row_elements = size_of(window.shape[1:])
@@ -64,13 +64,13 @@ class ConvolutionWriter(WindowWriter):
     """A convolution or one of its gradients, by oneDNN."""
 
     def __init__(
-        self, window: Window, name: str, arguments: Arguments, bits: int, tile: int | None, cells: Cells | None = None
+        self, window: Window, name: str, arguments: Arguments, tile: int | None, cells: Cells | None = None
     ) -> None:
-        super().__init__(window, name, arguments, bits, cells)
+        super().__init__(window, name, arguments, cells)
         to_weights = self.kind == "convolution_weight_gradient"
-        shapes = [view.shape for view in window.reads]
-        sizes = images.sizes_of(self.kind, self.step.attributes, shapes, window.shape)
-        _, self.image, self.becomes, self.weights, self.geometry = sizes
+        assert window.sizes is not None
+        self.sizes = window.sizes
+        _, self.image, self.becomes, self.weights, self.geometry = self.sizes
         work = size_of(self.becomes) * size_of(self.weights[1:])  # multiplications for an image
         if tile is None:
             count = -(-self.rows // max(tuning().image_tile // work, 1))
@@ -89,8 +89,8 @@ class ConvolutionWriter(WindowWriter):
         """A guess in nanoseconds, at 70 multiplications in each."""
         return self.rows * size_of(self.becomes) * size_of(self.weights[1:]) / 70
 
-    def primitive(self, count: int) -> onednn.Primitive:
-        return images.convolution(self.kind, count, self.image, self.becomes, self.weights, self.geometry)
+    def primitive(self, count: int, layout: onednn.Descriptor | None = None) -> onednn.Primitive:
+        return images.convolution(self.kind, self.sizes, count, layout)
 
     def write(self) -> list[L.Function]:
         e = self.e
@@ -139,12 +139,7 @@ class ConvolutionWriter(WindowWriter):
 
     def call(self, count: int, preferred: onednn.Descriptor, places: list[str]) -> None:
         """One call of the library. All tiles have the weights in the layout that a whole one prefers."""
-        if count == self.tile:
-            primitive = self.primitive(count)
-        else:
-            primitive = images.convolution(
-                self.kind, count, self.image, self.becomes, self.weights, self.geometry, preferred
-            )
+        primitive = self.primitive(count, None if count == self.tile else preferred)
         write_call(self.e, self.arguments, primitive, places)
 
     def reorder(self, source: onednn.Descriptor, target: onednn.Descriptor, a: str, b: str) -> None:
@@ -152,7 +147,7 @@ class ConvolutionWriter(WindowWriter):
 
     def write_sum(self, preferred: onednn.Descriptor, plain: onednn.Descriptor, buffer: Shared) -> None:
         """The parts added up in order, and put into the graph's layout."""
-        count, lanes = preferred.nbytes // 4, self.bits // 32
+        count, lanes = preferred.nbytes // 4, lanes_of("float32")
         while count % lanes:
             lanes //= 2
         with self.another(lanes) as e:
@@ -172,13 +167,13 @@ class PoolWriter(WindowWriter):
     """Pooling, in loops of our own: windows along the rows and columns, vectors along the channels."""
 
     def __init__(
-        self, window: Window, name: str, arguments: Arguments, bits: int, tile: int | None, cells: Cells | None = None
+        self, window: Window, name: str, arguments: Arguments, tile: int | None, cells: Cells | None = None
     ) -> None:
-        super().__init__(window, name, arguments, bits, cells)
+        super().__init__(window, name, arguments, cells)
         self.pool = self.step.attributes
         self.channels = window.shape[-1]
         self.dtype = window.dtypes[0]
-        self.begin(lanes_for(bits // (8 * ITEMSIZE[self.dtype]), self.channels))
+        self.begin(lanes_of(self.dtype, self.channels))
         self.tile = tile or evenly(
             self.rows, max(min(tuning().pool_tile // size_of(window.reads[0].shape[1:]), self.rows), 1)
         )
@@ -261,7 +256,7 @@ class PoolWriter(WindowWriter):
             given = e.load(places[0], at, dtype, 1)
             chosen = self.positions(places[1], at) if kind == "pool_put" else None
             for number, (cell, inside) in enumerate(cells):
-                with within(e, inside):
+                with e.when(inside):
                     value = given if chosen is None else e.select(e.compare("eq", chosen, number), given, 0)
                     if not self.tiled:
                         value = e.add(e.load(result, cell, dtype, 1), value)
@@ -277,7 +272,7 @@ class PoolWriter(WindowWriter):
         e, dtype = self.e, self.dtype
         total = e.variable(e.constant(0.0, dtype))
         for number, there in enumerate(inside):
-            with within(e, there):
+            with e.when(there):
                 e.set(total, e.add(e.get(total, dtype), cell(number)))
         e.store(e.get(total, dtype), result, at)
 
@@ -290,14 +285,14 @@ class PoolWriter(WindowWriter):
             found = []
             for number, there in enumerate(inside):
                 value = e.variable(e.constant(float("-inf"), dtype))
-                with within(e, there):
+                with e.when(there):
                     e.set(value, cell(number))
                 found.append(e.get(value, dtype))
             e.store(largest(e, found), result, at)
             return
         most, position = e.variable(e.constant(float("-inf"), dtype)), e.variable(e.constant(-1, "int32"))
         for number, there in enumerate(inside):
-            with within(e, there):
+            with e.when(there):
                 given, before, number_before = cell(number), e.get(most, dtype), e.get(position, "int32")
                 better = e.either(e.compare("gt", given, before), e.compare("lt", number_before, 0))
                 nan = e.both(e.compare("uno", given, given), e.compare("eq", before, before))

@@ -20,14 +20,14 @@ definition, and results are infinite or NaN exactly where the definition's are.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from adjoint.compiler.extents import larger
 from adjoint.compiler.fuse.kinds import Window
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import Value
-from adjoint.compiler.loops.build_cells import Cell, Cells, within
+from adjoint.compiler.loops.build import Value, lanes_of
+from adjoint.compiler.loops.build_cells import Cell, Cells
 from adjoint.compiler.loops.build_matmul import Panel, heights_of, panels
 from adjoint.compiler.loops.build_windows import ConvolutionWriter
 from adjoint.compiler.loops.matmul_tiles import Kernel, parameters
@@ -65,10 +65,10 @@ class WinogradWriter(ConvolutionWriter):
     """A convolution of 3×3 or one of its gradients."""
 
     def __init__(
-        self, window: Window, name: str, arguments: Arguments, bits: int, tile: int | None, cells: Cells | None = None
+        self, window: Window, name: str, arguments: Arguments, tile: int | None, cells: Cells | None = None
     ) -> None:
-        super().__init__(window, name, arguments, bits, tile, cells)
-        self.lanes = bits // 32
+        super().__init__(window, name, arguments, tile, cells)
+        self.lanes = lanes_of("float32")
         self.adds_up = self.kind == "convolution_weight_gradient"
         self.turned = self.kind == "convolution_input_gradient"
         strided = self.geometry.stride != (1, 1)
@@ -149,8 +149,7 @@ class WinogradWriter(ConvolutionWriter):
         items += [1, stride] if turned else [stride, 1]
         if not self.adds_up:
             items.append(self.listed(self.named("definition"), 1, 1, "" if self.cells is None else "places"))
-        with self.inputs.at_the_beginning():
-            return self.arguments.add_list(self.e, items)
+        return self.inputs.listed(items)
 
     def on_block(self, name: str, source: str, target: str, images: str, first: str, count: str) -> None:
         """Call one of the functions of `winograd_tiles`."""
@@ -286,7 +285,7 @@ class WinogradWriter(ConvolutionWriter):
             def finish(channel: str, values: list[Value]) -> None:
                 same = cells.same(channel)
                 if pool is not None:
-                    with within(e, down, right):
+                    with e.when(down, right):
                         found = [
                             cells.values(at, channel, same, value) for at, value in zip(offsets, values, strict=True)
                         ]
@@ -294,7 +293,7 @@ class WinogradWriter(ConvolutionWriter):
                     return
                 there = (), (right,), (down,), (down, right)
                 for spot, at, value, conditions in zip(spots, offsets, values, there, strict=True):
-                    with within(e, *conditions):
+                    with e.when(*conditions):
                         cells.store(spot, channel, cells.values(at, channel, same, value))
 
             return finish
@@ -315,12 +314,13 @@ class WinogradWriter(ConvolutionWriter):
     def each_panel(self, column: str, write: Callable[[Panel], None]) -> None:
         """Call `write` for the kind of panels that a column is in."""
         for panel in self.panels:
-            with ExitStack() as conditions:
-                if len(self.panels) > 1:
-                    end = panel.column + panel.times * panel.vectors * self.lanes
-                    begins = self.e.test("ule", self.number(panel.column, "begin", panel.column), column)
-                    ends = self.e.test("ult", column, self.number(end, "end", panel.column))
-                    conditions.enter_context(self.e.when(self.e.all_of(begins, ends)))
+            conditions: list[str] = []
+            if len(self.panels) > 1:
+                end = panel.column + panel.times * panel.vectors * self.lanes
+                begins = self.e.test("ule", self.number(panel.column, "begin", panel.column), column)
+                ends = self.e.test("ult", column, self.number(end, "end", panel.column))
+                conditions = [self.e.all_of(begins, ends)]
+            with self.e.when(*conditions):
                 write(panel)
 
     def transform_weights(self, weights: str, target: str) -> None:

@@ -92,17 +92,12 @@ def _power_constant(e: Emitter, exponent: Any, dtype: str, a: Complex) -> Comple
     return square if exponent == 2 else multiply(e, square, a)
 
 
-def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda e, attributes, dtype, *inputs: function(e, *inputs)
-
-
 FORMULAS: dict[str, Callable[..., Any]] = {
-    "add": _plain(add), "subtract": _plain(subtract), "multiply": _plain(multiply), "scale": _plain(scale),
-    "divide": _plain(divide), "safe_divide": _plain(safe_divide), "abs": _plain(absolute), "sign": _plain(sign),
-    "conj": _plain(conjugate), "power_constant": _power_constant,  # 2 and 3
+    "add": add, "subtract": subtract, "multiply": multiply, "scale": scale, "divide": divide, "safe_divide": safe_divide,
+    "abs": absolute, "sign": sign, "conj": conjugate, "power_constant": _power_constant,  # 2 and 3
     "astype": lambda e, attributes, dtype, a: e.cast(a, dtype),
-    "negative": lambda e, attributes, dtype, a: Complex(e.negative(a.re), e.negative(a.im), dtype),
-    "real": lambda e, attributes, dtype, a: a.re,
-    "imag": lambda e, attributes, dtype, a: a.im,
-    "where": lambda e, attributes, dtype, c, a, b: e.choose_complex(c, a, b),
+    "negative": lambda e, a: Complex(e.negative(a.re), e.negative(a.im), a.dtype),
+    "real": lambda e, a: a.re,
+    "imag": lambda e, a: a.im,
+    "where": lambda e, c, a, b: e.choose_complex(c, a, b),
 }  # fmt: skip

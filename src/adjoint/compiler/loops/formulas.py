@@ -1,8 +1,8 @@
 """What each elementwise primitive and reduction is in native code: a formula over an emitter.
 
-A formula takes the emitter, the step's attributes, its type's dtype name, and its inputs as values. What needs no more than
-operations of the emitter stands in the primitive's record (`native`), other formulas by the primitive's name in `LOWERED`. A
-primitive that has none, or a dtype that its formula doesn't take, is left to NumPy.
+A formula takes the emitter and its inputs as values. What needs no more than operations of the emitter stands in the
+primitive's record (`native`), other formulas by the primitive's name in `LOWERED`; those in `KNOWING` are told the step's
+attributes and its type's dtype name, too. A primitive that has none, or a dtype that its formula doesn't take, is left to NumPy.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from adjoint.compiler.loops import complex_math, inverse_math, power_math, special_math, vector_math
+from adjoint.compiler.loops import complex_math, half_math, inverse_math, power_math, special_math, vector_math
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import BYTES, ITEMSIZE, Emitter, Value
+from adjoint.compiler.loops.build import BYTES, HALVES, ITEMSIZE, Emitter, Value
 from adjoint.graph import PRIMITIVES
 from adjoint.plan.plan import Step
 from adjoint.runtime.llvm import has_fma
@@ -21,27 +21,13 @@ from adjoint.runtime.llvm import has_fma
 Formula = Callable[..., Value]
 
 
-def _simple(function: Callable[..., Value]) -> Formula:
-    return lambda e, attributes, dtype, *inputs: function(e, *inputs)
+def _multiply(e: Emitter, a: Value, b: Value) -> Value:
+    return e.both(a, b) if a.dtype == "bool" else e.multiply(a, b)
 
 
-def _arithmetic(floating: str, boolean: str | None) -> Formula:
-    def formula(e: Emitter, attributes: Any, dtype: str, a: Value, b: Value) -> Value:
-        if a.dtype == "bool":
-            assert boolean is not None
-            return e.operation(boolean, a, b)
-        return getattr(e, floating)(a, b)  # type: ignore[no-any-return]
-
-    return formula
-
-
-def _compare(relation: str) -> Formula:
-    return lambda e, attributes, dtype, a, b: e.compare(relation, a, b)
-
-
-def _scale(e: Emitter, attributes: Any, dtype: str, a: Value, b: Value) -> Value:
+def _scale(e: Emitter, a: Value, b: Value) -> Value:
     if a.kind != "f":
-        return _arithmetic("multiply", "and")(e, attributes, dtype, a, b)
+        return _multiply(e, a, b)
     if e.lanes == 1 and (_is_ordinary(e, a) or _is_ordinary(e, b)) and has_fma():
         return scaled_plainly(e, a, b)
     # processors with masks compare under one, and multiply under what that gives
@@ -72,10 +58,6 @@ def scaled_plainly(e: Emitter, a: Value, b: Value) -> Value:
     return e.fma(a, b, 0.0)
 
 
-def _safe_divide(e: Emitter, attributes: Any, dtype: str, u: Value, b: Value) -> Value:
-    return e.select(e.compare("eq", u, 0.0), 0.0, e.divide(u, b))
-
-
 def _power_constant(e: Emitter, exponent: Any, dtype: str, x: Value) -> Value:
     if exponent in (2, 3):
         square = e.multiply(x, x)
@@ -99,32 +81,26 @@ def _power_constant(e: Emitter, exponent: Any, dtype: str, x: Value) -> Value:
     return power_math.power(e, x, e.constant(exponent, dtype))
 
 
-def _sign(e: Emitter, attributes: Any, dtype: str, x: Value) -> Value:
+def _sign(e: Emitter, x: Value) -> Value:
     if x.kind == "u":
-        return e.select(e.compare("ne", x, 0), 1, e.constant(0, dtype))
-    positive = e.select(e.compare("gt", x, 0), 1, e.constant(0, dtype))
+        return e.select(e.compare("ne", x, 0), 1, e.constant(0, x.dtype))
+    positive = e.select(e.compare("gt", x, 0), 1, e.constant(0, x.dtype))
     result = e.select(e.compare("lt", x, 0), -1, positive)
     return e.select(e.compare("uno", x, x), x, result) if x.kind == "f" else result
 
 
-def _absolute(e: Emitter, attributes: Any, dtype: str, x: Value) -> Value:
+def _absolute(e: Emitter, x: Value) -> Value:
     if x.kind == "f":
         return e.absolute(x)
     return e.select(e.compare("lt", x, 0), e.negative(x), x) if x.kind == "i" else x
 
 
-def _relu(e: Emitter, attributes: Any, dtype: str, x: Value) -> Value:
-    if x.dtype == "bool":
-        return x
-    return e.select(e.compare("le", x, 0), 0, x)  # NaN passes through
-
-
-def _clip(e: Emitter, attributes: Any, dtype: str, x: Value, low: Value, high: Value) -> Value:
+def _clip(e: Emitter, x: Value, low: Value, high: Value) -> Value:
     return vector_math.minimum(e, vector_math.maximum(e, x, low), high)
 
 
-def _huber(e: Emitter, attributes: Any, dtype: str, x: Value, limit: Value) -> Value:
-    near = _clip(e, attributes, dtype, x, e.negative(limit), limit)
+def _huber(e: Emitter, x: Value, limit: Value) -> Value:
+    near = _clip(e, x, e.negative(limit), limit)
     return e.multiply(near, e.subtract(x, e.multiply(near, 0.5)))
 
 
@@ -133,7 +109,7 @@ def _truth(e: Emitter, x: Value) -> Value:
 
 
 def _logical(name: str) -> Formula:
-    return lambda e, attributes, dtype, a, b: e.bitwise(name, _truth(e, a), _truth(e, b))
+    return lambda e, a, b: e.bitwise(name, _truth(e, a), _truth(e, b))
 
 
 def _divided(e: Emitter, a: Value, b: Value) -> tuple[Value, Value]:
@@ -150,7 +126,7 @@ def _apart(e: Emitter, rest: Value, b: Value) -> Value:
     return e.both(e.compare("ne", rest, 0), e.bitwise("xor", e.compare("lt", rest, 0), e.compare("lt", b, 0)))
 
 
-def _remainder(e: Emitter, attributes: Any, dtype: str, a: Value, b: Value) -> Value:
+def _remainder(e: Emitter, a: Value, b: Value) -> Value:
     """With the divisor's sign, as Python's; of integers by 0 it is 0."""
     if a.kind == "f":
         return power_math.remainder(e, a, b)
@@ -158,7 +134,7 @@ def _remainder(e: Emitter, attributes: Any, dtype: str, a: Value, b: Value) -> V
     return e.select(_apart(e, rest, b), e.add(rest, b), rest) if a.kind == "i" else rest
 
 
-def _floor_divide(e: Emitter, attributes: Any, dtype: str, a: Value, b: Value) -> Value:
+def _floor_divide(e: Emitter, a: Value, b: Value) -> Value:
     """The quotient rounded down, as Python's; of integers by 0 it is 0."""
     if a.kind == "f":
         return power_math.floor_divide(e, a, b)
@@ -169,71 +145,55 @@ def _floor_divide(e: Emitter, attributes: Any, dtype: str, a: Value, b: Value) -
     return e.select(e.compare("eq", b, 0), 0, quotient)
 
 
-def _signbit(e: Emitter, attributes: Any, dtype: str, x: Value) -> Value:
-    return e.compare("lt", e.bits(x), 0)
-
-
-def _isfinite(e: Emitter, attributes: Any, dtype: str, x: Value) -> Value:
-    return e.compare("lt", e.absolute(x), math.inf) if x.kind == "f" else e.constant(True, "bool")
-
-
-def _isinf(e: Emitter, attributes: Any, dtype: str, x: Value) -> Value:
-    return e.compare("eq", e.absolute(x), math.inf) if x.kind == "f" else e.constant(False, "bool")
-
-
-def _isnan(e: Emitter, attributes: Any, dtype: str, x: Value) -> Value:
-    return e.compare("uno", x, x) if x.kind == "f" else e.constant(False, "bool")
+def _of_floats(formula: Formula, otherwise: bool) -> Formula:
+    """A question that has one answer for all numbers but floats."""
+    return lambda e, x: formula(e, x) if x.kind == "f" else e.constant(otherwise, "bool")
 
 
 # Formulas of numbers, which truth values don't have.
 OF_NUMBERS: dict[str, Formula] = {
-    "subtract": _arithmetic("subtract", None),
-    "negative": lambda e, attributes, dtype, x: e.negative(x),
+    "subtract": lambda e, a, b: e.subtract(a, b),
+    "negative": lambda e, x: e.negative(x),
     "sign": _sign,
     "clip": _clip,
     "huber": _huber,
-    "less": _compare("lt"),
-    "less_equal": _compare("le"),
-    "greater": _compare("gt"),
-    "greater_equal": _compare("ge"),
+    "less": lambda e, a, b: e.compare("lt", a, b),
+    "less_equal": lambda e, a, b: e.compare("le", a, b),
+    "greater": lambda e, a, b: e.compare("gt", a, b),
+    "greater_equal": lambda e, a, b: e.compare("ge", a, b),
     "remainder": _remainder,
     "floor_divide": _floor_divide,
-    "maximum": _simple(vector_math.maximum),
-    "minimum": _simple(vector_math.minimum),
+    "maximum": vector_math.maximum,
+    "minimum": vector_math.minimum,
 }
-
-LOWERED: dict[str, Formula] = {
-    "add": _arithmetic("add", "or"),
-    "multiply": _arithmetic("multiply", "and"),
-    "scale": _scale,
-    "safe_divide": _safe_divide,
-    "abs": _absolute,
-    "signbit": _signbit,
+KNOWING: dict[str, Formula] = {
     "power_constant": _power_constant,
-    "relu": _relu,
+    "astype": half_math.converted,
+}
+LOWERED: dict[str, Formula] = {
+    "add": lambda e, a, b: e.either(a, b) if a.dtype == "bool" else e.add(a, b),
+    "multiply": _multiply,
+    "scale": _scale,
+    "safe_divide": lambda e, u, b: e.select(e.compare("eq", u, 0.0), 0.0, e.divide(u, b)),
+    "abs": _absolute,
+    "signbit": lambda e, x: e.compare("lt", e.bits(x), 0),
+    "relu": lambda e, x: x if x.dtype == "bool" else e.select(e.compare("le", x, 0), 0, x),  # NaN passes through
     "logical_and": _logical("and"),
     "logical_or": _logical("or"),
     "logical_xor": _logical("xor"),
-    "logical_not": lambda e, attributes, dtype, x: e.invert(_truth(e, x)),
-    "isfinite": _isfinite,
-    "isinf": _isinf,
-    "isnan": _isnan,
-    "astype": lambda e, attributes, dtype, x: e.cast(x, dtype),
-    **{
-        name: _simple(function)
-        for module in (vector_math, inverse_math, power_math, special_math)
-        for name, function in module.FUNCTIONS.items()
-    },
-    **OF_NUMBERS,
-}
+    "logical_not": lambda e, x: e.invert(_truth(e, x)),
+    "isfinite": _of_floats(lambda e, x: e.compare("lt", e.absolute(x), math.inf), True),
+    "isinf": _of_floats(lambda e, x: e.compare("eq", e.absolute(x), math.inf), False),
+    "isnan": _of_floats(lambda e, x: e.compare("uno", x, x), False),
+    **vector_math.FUNCTIONS, **inverse_math.FUNCTIONS, **power_math.FUNCTIONS, **special_math.FUNCTIONS,
+    **KNOWING, **OF_NUMBERS,
+}  # fmt: skip
 
 
 def lowered(name: str) -> Formula | None:
     """The formula of a primitive for real numbers."""
     found = LOWERED.get(name)
-    if found is None and name in PRIMITIVES and (native := PRIMITIVES[name].native) is not None:
-        return _simple(native)
-    return found
+    return PRIMITIVES[name].native if found is None and name in PRIMITIVES else found
 
 
 def has_formula(name: str) -> bool:
@@ -252,21 +212,22 @@ def formula_of(name: str, result: str, inputs: Iterable[str]) -> Formula | None:
 
 
 def computed(e: Emitter, step: Step, inputs: Sequence[Value]) -> Value:
-    """What a step makes of its inputs; a movement passes its one on."""
-    dtype = step.type.dtype.name
-    formula = formula_of(step.op.name, dtype, [x.dtype for x in inputs])
-    return inputs[0] if formula is None else formula(e, step.attributes, dtype, *inputs)
+    """What a step makes of its inputs."""
+    return applied(e, step.op.name, step.attributes, step.type.dtype.name, *inputs)
 
 
 def applied(e: Emitter, name: str, attributes: Any, dtype: str, *inputs: Value) -> Value:
-    """What the formula of a primitive gives for real numbers."""
-    formula = lowered(name)
-    assert formula is not None
-    return formula(e, attributes, dtype, *inputs)
+    """What a primitive makes of its inputs; a movement passes its one on."""
+    formula = formula_of(name, dtype, [x.dtype for x in inputs])
+    if formula is None:
+        return inputs[0]
+    return formula(e, attributes, dtype, *inputs) if name in KNOWING else formula(e, *inputs)
 
 
 def is_lowered(name: str, attributes: Any, result: str, inputs: Sequence[str]) -> bool:
     """Whether a primitive has a formula for these dtypes (names)."""
+    if not HALVES.isdisjoint((result, *inputs)):
+        return name == "astype" and "float32" in (result, *inputs)
     if is_complex(result, inputs):
         return name in complex_math.FORMULAS and all(d in BYTES for d in (result, *inputs)) and not (
             (name == "astype" and result[0] in "iu") or (name == "power_constant" and attributes not in (2, 3))
@@ -301,17 +262,13 @@ def _highest(dtype: str) -> Any:
     return (1 << (8 * ITEMSIZE[dtype] - dtype.startswith("int"))) - 1
 
 
-def _combine_simple(operation: str) -> Callable[[Emitter, Value, Value], Value]:
-    return lambda e, a, b: e.operation(operation, a, b)
-
-
 REDUCTIONS: dict[str, tuple[Callable[[str], Any], Callable[[Emitter, Value, Value], Value]]] = {
     "sum": (lambda dtype: 0, lambda e, a, b: e.add(a, b)),
     "prod": (lambda dtype: 1, lambda e, a, b: e.multiply(a, b)),
     "max": (_lowest, vector_math.maximum),
     "min": (_highest, vector_math.minimum),
-    "any": (lambda dtype: False, _combine_simple("or")),
-    "all": (lambda dtype: True, _combine_simple("and")),
+    "any": (lambda dtype: False, lambda e, a, b: e.either(a, b)),
+    "all": (lambda dtype: True, lambda e, a, b: e.both(a, b)),
 }
 
 

@@ -27,33 +27,6 @@ class Constant(str):
 # Numbers and pointers --------------------------------------------------------------------------------------------------
 
 
-class Index(NamedTuple):
-    """A sum, difference, product, quotient ... of two numbers: add, sub, mul, udiv, urem, and, umin; maybe with LLVM's flags.
-    Of trunc and sext `b` is the narrow type."""
-
-    to: str
-    op: str
-    a: str
-    b: str
-
-
-class Test(NamedTuple):
-    """Whether two numbers are related so: eq ne slt ule ult ..."""
-
-    to: str
-    relation: str
-    a: str
-    b: str
-
-
-class Both(NamedTuple):
-    """Whether two conditions hold."""
-
-    to: str
-    a: str
-    b: str
-
-
 class Aligned(NamedTuple):
     """Whether an array begins where a line of the caches does."""
 
@@ -65,15 +38,6 @@ class Apart(NamedTuple):
     """Whether two pointers differ."""
 
     to: str
-    a: str
-    b: str
-
-
-class Choose(NamedTuple):
-    """One of two numbers, by a condition."""
-
-    to: str
-    condition: str
     a: str
     b: str
 
@@ -133,7 +97,8 @@ class Note(NamedTuple):
 
 class Op(NamedTuple):
     """An operation on vectors of `lanes` elements: fadd, mul, xor, shl, fneg, select ..., fcmp and icmp with a relation, an
-    intrinsic as llvm.fma. `dtype` is the inputs' (of select, the values'; of llvm.ldexp, the first's)."""
+    intrinsic as llvm.fma. `dtype` is the inputs' (of select, the values'; of llvm.ldexp, the first's). Numbers (i64) and
+    conditions (i1) have no lanes; operations on numbers may have LLVM's flags."""
 
     to: str
     op: str
@@ -143,7 +108,7 @@ class Op(NamedTuple):
 
 
 class Cast(NamedTuple):
-    """A conversion: fpext, trunc, sitofp, bitcast ..."""
+    """A conversion: fpext, trunc, sitofp, bitcast ...; of numbers, which have no lanes, from and to LLVM's types."""
 
     to: str
     op: str

@@ -16,7 +16,7 @@ from adjoint.compiler.loops import ir as L
 SHORTEST = 40  # statements from which their order matters
 CYCLES = {"fdiv": 12, "llvm.sqrt": 12, "llvm.ldexp": 8}  # until a result can be used
 USUAL = 4  # of other operations on vectors
-PLAIN = (L.Op, L.Cast, L.Load, L.Single, L.Store, L.Index, L.Spread, L.Get, L.Set)
+PLAIN = (L.Op, L.Cast, L.Load, L.Single, L.Store, L.Spread, L.Get, L.Set)
 
 
 def longest_first(body: Sequence[Any]) -> list[Any]:
@@ -24,12 +24,18 @@ def longest_first(body: Sequence[Any]) -> list[Any]:
     found: list[Any] = []
     run: list[Any] = []
     for statement in body:
-        if isinstance(statement, PLAIN):
+        if isinstance(statement, PLAIN) and not _decides(statement):
             run.append(statement)
         else:
             found += [*_ordered(run), statement]
             run = []
     return found + _ordered(run)
+
+
+def _decides(statement: Any) -> bool:
+    """Whether a statement asks something of numbers, or chooses one of them."""
+    of_numbers = isinstance(statement, L.Op) and not statement.lanes
+    return of_numbers and (statement.dtype == "i1" or statement.op.startswith(("icmp", "select")))
 
 
 def _ordered(run: list[Any]) -> list[Any]:
@@ -39,7 +45,7 @@ def _ordered(run: list[Any]) -> list[Any]:
     height = [0] * len(run)
     for k in reversed(range(len(run))):
         statement = run[k]
-        own = CYCLES.get(statement.op, USUAL) if isinstance(statement, L.Op) else 1
+        own = CYCLES.get(statement.op, USUAL) if isinstance(statement, L.Op) and statement.lanes else 1
         height[k] = own + max([height[j] for j in readers[k]], default=0)
     ready = [(-height[k], k) for k, count in enumerate(waiting) if not count]
     heapq.heapify(ready)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Emitter, Value
+from adjoint.compiler.loops.build import ELEMENT, Emitter, Value, lanes_of
 from adjoint.compiler.targets.llvm import source_of
 from adjoint.compiler.targets.target import tuning
 from adjoint.runtime import llvm
@@ -43,10 +43,6 @@ def available() -> bool:
     return llvm.has_fma()
 
 
-def lanes_of(dtype: str, bits: int) -> int:
-    return bits // (8 * ITEMSIZE[dtype])
-
-
 def source(kernel: Kernel) -> Source:
     """The LLVM IR of a kernel."""
     return source_of([written(kernel)], ("tile",))
@@ -54,7 +50,7 @@ def source(kernel: Kernel) -> Source:
 
 def written(kernel: Kernel) -> L.Function:
     """A kernel as loops."""
-    e = Emitter(lanes_of(kernel.dtype, llvm.vector_bits()))
+    e = Emitter(lanes_of(kernel.dtype))
     WRITERS[kernel.name](e, kernel)
     return e.function("tile", parameters(kernel.name), False)
 

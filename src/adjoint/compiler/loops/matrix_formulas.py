@@ -8,12 +8,13 @@ arXiv:1602.07527; A. Al-Mohy & N. Higham, SIAM J. Matrix Anal. Appl. 30 (2009), 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from adjoint.compiler.loops import vector_math
 from adjoint.compiler.loops.build import BITS_OF, Emitter, Value
 from adjoint.compiler.loops.matrix_workspaces import Cell, Index, Matrix, Unrolled, Workspace
+from adjoint.compiler.loops.routines import Routine
 from adjoint.primitives.matrix_function_kernels import PADE, REACH
 
 MOST_SQUARINGS = 1100  # more than an exponent of float64 can ask for
@@ -321,27 +322,18 @@ def _expm_derivative(w: Workspace, attributes: Any, a: Matrix, slope: Matrix) ->
     return [found], None
 
 
-class Lowered(NamedTuple):
-    """A formula, what is said of an operand that is to blame, and about how many operations it takes on n rows, with k columns
-    to the right."""
-
-    formula: Callable[..., Results]
-    problem: str
-    operations: Callable[[int, int], int]
-
-
-FORMULAS: dict[str, Lowered] = {
-    "solve": Lowered(_solve, "is singular", lambda n, k: n * n * (n + 2 * k) + n * k),
-    "inv": Lowered(_inv, "is singular", lambda n, k: 3 * n**3),
-    "solve_triangular": Lowered(_solve_triangular, "is singular", lambda n, k: n * n * k),
-    "cholesky": Lowered(_cholesky, "is not positive definite", lambda n, k: n**3 // 3 + 2 * n * n),
-    "cholesky_adjoint": Lowered(_cholesky_adjoint, "", lambda n, k: 2 * n**3),
-    "det": Lowered(_det, "", lambda n, k: n**3),
-    "slogdet": Lowered(_slogdet, "", lambda n, k: n**3 + 40 * n),
-    "expm": Lowered(_expm, "", lambda n, k: 9 * n**3),
-    "expm_derivative": Lowered(_expm_derivative, "", lambda n, k: 24 * n**3),
-    "matmul": Lowered(_matmul, "", lambda n, k: n * n * k),
-}  # fmt: skip
+FORMULAS: dict[str, Routine] = {
+    "solve": Routine("solve", "is singular", lambda n, k: n * n * (n + 2 * k) + n * k, formula=_solve),
+    "inv": Routine("inv", "is singular", lambda n, k: 3 * n**3, formula=_inv),
+    "solve_triangular": Routine("solve_triangular", "is singular", lambda n, k: n * n * k, formula=_solve_triangular),
+    "cholesky": Routine("cholesky", "is not positive definite", lambda n, k: n**3 // 3 + 2 * n * n, formula=_cholesky),
+    "cholesky_adjoint": Routine("cholesky_adjoint", "", lambda n, k: 2 * n**3, formula=_cholesky_adjoint),
+    "det": Routine("det", "", lambda n, k: n**3, formula=_det),
+    "slogdet": Routine("slogdet", "", lambda n, k: n**3 + 40 * n, formula=_slogdet),
+    "expm": Routine("expm", "", lambda n, k: 9 * n**3, formula=_expm),
+    "expm_derivative": Routine("expm_derivative", "", lambda n, k: 24 * n**3, formula=_expm_derivative),
+    "matmul": Routine("matmul", "", lambda n, k: n * n * k, formula=_matmul),
+}
 
 
 LOWERED = FORMULAS.keys() | {"matrix_function", "matrix_function_derivative"}  # primitives that may be such a unit

@@ -20,13 +20,12 @@ class NestValues(NestPlan):
     """Writes what is read and computed in the loops that stand around: those of `indices`. What is the same all along a row is
     computed before, once."""
 
-    def __init__(self, excerpt: Excerpt, nest: Nest, arguments: Arguments, bits: int) -> None:
-        super().__init__(excerpt, nest, bits)
+    def __init__(self, excerpt: Excerpt, nest: Nest, arguments: Arguments) -> None:
+        super().__init__(excerpt, nest)
         self.arguments = arguments
         self.e = Emitter(self.lanes)
         self.inputs = Inputs(self.e, arguments)
         self.current = 0  # which pass over the rows
-        self.pointers: dict[Any, str] = {}
         self.scratch: dict[Any, int] = {}  # bytes of a row, by key
         self.indices: dict[int, str] = {}  # of the loops around, by axis
         self.row_values: dict[Any, Value] = {}
@@ -43,7 +42,7 @@ class NestValues(NestPlan):
     def restart(self, lanes: int) -> Emitter:
         """Begin another function."""
         self.e = Emitter(lanes)
-        self.inputs, self.pointers = Inputs(self.e, self.arguments), {}
+        self.inputs = Inputs(self.e, self.arguments)
         self.indices, self.row_values, self.values, self.divisors = {}, {}, {}, {}
         return self.e
 
@@ -51,11 +50,7 @@ class NestValues(NestPlan):
 
     def pointer(self, key: Any) -> str:
         """Where an array is that is read or written, or scratch space by its key."""
-        name = self.pointers.get(key)
-        if name is None:
-            with self.inputs.at_the_beginning():
-                name = self.pointers[key] = self.place(key)
-        return name
+        return self.inputs.once(("nest", key), lambda: self.place(key))
 
     def place(self, key: Any) -> str:
         """As `pointer`, at the beginning of the function."""
@@ -93,12 +88,8 @@ class NestValues(NestPlan):
         stride = strides[axis] if axis >= 0 else 1
         if abs(stride) <= self.tuning.literal:
             return stride
-        found = self.pointers.get(("steps", strides, axis))
-        if found is None:
-            number = self.number(stride, ("stride", strides, axis), LARGE)
-            with self.inputs.at_the_beginning():
-                found = self.pointers["steps", strides, axis] = self.e.multiples(number)
-        return found
+        number = self.number(stride, ("stride", strides, axis), LARGE)
+        return self.inputs.once(("steps", strides, axis), lambda: self.e.multiples(number))
 
     def offset(self, start: int, strides: Strides) -> str:
         """The element of an access at the loops' indices."""

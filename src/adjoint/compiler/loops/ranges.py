@@ -64,9 +64,7 @@ class RangeWriter(Writer, ABC):
 
     def go_through(self, kernel: Kernel, items: Items, *values: str | int) -> None:
         """Call a kernel that goes through a list."""
-        with self.inputs.at_the_beginning():
-            start = self.arguments.add_list(self.e, items)
-        self.inputs.tile(kernel, "%table", "%args", start, *values)
+        self.inputs.tile(kernel, "%table", "%args", self.inputs.listed(items), *values)
 
     def result(self) -> str:
         """Where the result's first element is, or would be if a tile began with it: the tile holds the rows from %lo on."""

@@ -1,26 +1,27 @@
-"""Which primitives LAPACK computes in native programs, and what is to be known of them before their code is written."""
+"""What is to be known of operations on matrices before their code is written, and which of them LAPACK computes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from adjoint.primitives.linalg_kernels import BLOCK
 
 
 class Routine(NamedTuple):
     """The operation that messages name, what they say of a matrix that is to blame (if one may be), and about how many operations
-    it takes on n rows, with k columns. Matrices of more than `most` rows or columns are left to NumPy: there a call from Python
-    is no cost, and native code would copy what NumPy's way needn't."""
+    it takes on n rows, with k columns to the right. By LAPACK, matrices of more than `most` rows or columns are left to NumPy:
+    there a call from Python is no cost, and native code would copy what NumPy's way needn't."""
 
     operation: str
     problem: str
     operations: Callable[[int, int], int]
-    most: int
+    most: int = 0
     first: int = 0  # the operand that is read first; the one before is only for the rule of derivatives
     pivots: bool = False  # whether the second operand that is read is a list of exchanged rows
     either_way: bool = False  # whether matrices are read as they lie, by rows or by columns
     alone: int = 0  # rows up to which a matrix of real numbers that is no stack's is computed block by block
+    formula: Callable[..., Any] | None = None  # for small matrices, each in a lane: see `matrix_formulas`
 
 
 FACTORS, SPECTRA = 512, 256

@@ -28,14 +28,10 @@ SIGNS = {
     "shl": "<<", "lshr": ">>>", "ashr": ">>", "udiv": "//", "urem": "%", "sdiv": "//", "srem": "%",
 }  # fmt: skip
 RELATIONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-COMPARE = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
+COMPUTE: dict[str, Callable[[int, int], Any]] = {  # of numbers that are known
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+    "+": operator.add, "-": operator.sub, "·": operator.mul,
+}  # fmt: skip
 ASSOCIATIVE = frozenset("+·&|")
 MEMORY = "memory"
 HIDDEN = ("%table", "%own", "%args")  # which every function gets
@@ -252,31 +248,8 @@ def _used(body: Iterable[Any]) -> list[str]:
 # Statements --------------------------------------------------------------------------------------------------------------
 
 
-def _index(w: Writing, s: L.Index) -> None:
-    op = s.op.split()[0]
-    if op in ("trunc", "sext"):
-        w.let(s.to, w.of(s.a), True)
-    elif op == "umin":
-        w.let(s.to, w.called("min", s.a, s.b), True)
-    else:
-        a, b = w.of(s.a), w.of(s.b)
-        if a.text.lstrip("-").isdigit() and b.text.lstrip("-").isdigit() and op in ("add", "sub", "mul"):
-            x, y = int(a.text), int(b.text)
-            w.let(s.to, Text(str(x + y if op == "add" else x - y if op == "sub" else x * y)), True)
-            return
-        w.let(s.to, w.combined(SIGNS[op], a, b), True)
-
-
 def _relation(relation: str) -> str:
     return RELATIONS[relation if relation in RELATIONS else relation[1:]]
-
-
-def _test(w: Writing, s: L.Test) -> None:
-    a, b = w.of(s.a), w.of(s.b)
-    text = f"{a.text} {_relation(s.relation)} {b.text}"
-    if a.text.isdigit() and b.text.isdigit():
-        text = str(COMPARE[_relation(s.relation)](int(a.text), int(b.text)))
-    w.let(s.to, Text(text, "test"), True)
 
 
 def _argument(w: Writing, s: L.Argument) -> None:
@@ -322,22 +295,29 @@ def _note(w: Writing, s: L.Note) -> None:
 
 
 def _op(w: Writing, s: L.Op) -> None:
-    op = s.op
+    op, *flags = s.op.split()
     if op == "select":
         w.let(s.to, w.said("({1} if {0} else {2})", *s.inputs))
-    elif op == "fneg":
-        a = w.of(s.inputs[0])
-        w.let(s.to, Text(f"-{a.text}" if not a.sign else f"-({a.text})", "", a.reads))
+        return
+    number, given = not s.lanes, [w.of(x) for x in s.inputs]
+    (a, *_), known = given, number and all([x.text.lstrip("-").isdigit() for x in given])
+    if op == "fneg":
+        found = Text(f"-{a.text}" if not a.sign else f"-({a.text})", "", a.reads)
     elif op.startswith("llvm."):
-        w.let(s.to, w.called(op[5:], *s.inputs))
-    elif op[:5] in ("fcmp ", "icmp "):
-        relation, (x, y) = op[5:], s.inputs
-        if relation == "uno":
-            w.let(s.to, w.said("isnan({})", x) if w.of(x).text == w.of(y).text else w.said("isnan({}, {})", x, y))
-        else:
-            w.let(s.to, w.said(f"({{}} {_relation(relation)} {{}})", x, y))
+        found = w.called("min" if number else op[5:], *s.inputs)
+    elif flags == ["uno"]:
+        found = w.said("isnan({})" if a.text == given[1].text else "isnan({}, {})", *s.inputs)
+    elif op.endswith("cmp"):
+        sign = _relation(flags[0])
+        text = str(COMPUTE[sign](*[int(x.text) for x in given])) if known else f"{a.text} {sign} {given[1].text}"
+        found = Text(text, "test") if number else w.said(f"({{}} {sign} {{}})", *s.inputs)
+    elif s.dtype == "i1":
+        found, number = w.said("{} and {}", *s.inputs, sign="test"), False
+    elif known and SIGNS[op] in COMPUTE:
+        found = Text(str(COMPUTE[SIGNS[op]](*[int(x.text) for x in given])))
     else:
-        w.let(s.to, w.combined(SIGNS[op], w.of(s.inputs[0]), w.of(s.inputs[1])))
+        found = w.combined(SIGNS[op], *given)
+    w.let(s.to, found, number)
 
 
 def _shuffle(w: Writing, s: L.Shuffle) -> None:
@@ -432,18 +412,16 @@ def _call(w: Writing, s: L.Call) -> None:
 
 
 WRITE: Mapping[type, Callable[[Writing, Any], None]] = {
-    L.Index: _index, L.Test: _test, L.Argument: _argument, L.Array: _array, L.Entry: _entry, L.At: _at, L.Note: _note, L.Op: _op,
+    L.Argument: _argument, L.Array: _array, L.Entry: _entry, L.At: _at, L.Note: _note, L.Op: _op,
     L.Shuffle: _shuffle, L.Store: _store, L.StoreFirst: _store_first, L.Variable: _variable, L.Get: _get, L.Set: _set,
     L.For: _for, L.When: _when, L.Call: _call, L.Repeat: _repeat, L.Leave: _leave,
-    L.Both: lambda w, s: w.let(s.to, w.said("{} and {}", s.a, s.b, sign="test")),
     L.Aligned: lambda w, s: w.let(s.to, Text(f"{w.where(s.pointer)} begins a line of the caches", "test")),
     L.Apart: lambda w, s: w.let(s.to, Text(f"{w.where(s.a)} and {w.where(s.b)} lie apart", "test")),
-    L.Choose: lambda w, s: w.let(s.to, w.said("({1} if {0} else {2})", s.condition, s.a, s.b)),
     L.Number: lambda w, s: w.let(s.to, Text(w.where(s.pointer), "", frozenset([MEMORY]))),
     L.Below: lambda w, s: w.values.update({s.to: w.said("first {} lanes", s.limit)}),
     L.Multiples: lambda w, s: w.values.update({s.to: w.of(s.number)}),
     L.Prefetch: lambda w, s: w.out(f"prefetch {w.where(s.pointer)}"),
-    L.Cast: lambda w, s: w.let(s.to, w.called("bits" if s.op == "bitcast" else s.dtype, s.a)),
+    L.Cast: lambda w, s: w.let(s.to, w.of(s.a) if not s.lanes else w.called("bits" if s.op == "bitcast" else s.dtype, s.a)),
     L.Spread: lambda w, s: w.let(s.to, w.of(s.scalar)),
     L.First: lambda w, s: w.let(s.to, w.called("first", s.a)),
     L.AnyLane: lambda w, s: w.let(s.to, w.called("any", s.a)),

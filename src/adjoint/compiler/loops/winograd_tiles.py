@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from typing import NamedTuple
 
@@ -338,7 +338,7 @@ class Block:
 
         def finish(channel: str, values: list[Value]) -> None:
             for value, (pointer, there) in zip(values, outputs, strict=True):
-                with ExitStack() if there is None else e.when(there):
+                with e.when(there):
                     e.store(value, pointer, channel)
 
         return finish
@@ -415,7 +415,7 @@ class Block:
                 mask, given = e.below(rest) if self.masked else None, []
                 for pointer, there in outputs:
                     cotangent = e.variable(e.constant(0.0, "float32"))
-                    with ExitStack() if there is None else e.when(there), e.masked(mask):
+                    with e.when(there), e.masked(mask):
                         e.set(cotangent, e.load(pointer, channel, "float32", 1))
                     given.append(e.get(cotangent, "float32"))
                 self.put(both_ways(e, given, self.form.of_cotangents), into, channel, "made")

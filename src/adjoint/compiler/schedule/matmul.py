@@ -5,13 +5,13 @@ from __future__ import annotations
 from adjoint.compiler.extents import larger, smaller
 from adjoint.compiler.fuse.kinds import Choice, Product
 from adjoint.compiler.loops import matmul_tiles
-from adjoint.compiler.loops.build import ITEMSIZE
+from adjoint.compiler.loops.build import ITEMSIZE, lanes_of
 from adjoint.compiler.loops.build_matmul import is_deep
 from adjoint.compiler.loops.build_parts import PartsWriter
 from adjoint.compiler.loops.build_vector import VectorWriter
 from adjoint.compiler.schedule.chunks import even, rows_of_chunk
 from adjoint.compiler.targets.target import Sizes, tuning
-from adjoint.runtime import libraries, llvm, onednn
+from adjoint.runtime import libraries, onednn
 from adjoint.shapes import size_of
 
 LINE = 64  # bytes
@@ -36,8 +36,8 @@ def library_for(product: Product, alone: bool = False) -> str:
 
 def _is_narrow(product: Product) -> bool:
     """Whether a row of B is one panel of enough vectors: a tile of one row reads B in order, as fast as memory gives it."""
-    m, dtype, bits = product.b.shape[-1], product.step.type.dtype.name, llvm.vector_bits()
-    widest = max(tuning().heights)[0] * matmul_tiles.lanes_of(dtype, bits)
+    m, dtype = product.b.shape[-1], product.step.type.dtype.name
+    widest = max(tuning().heights)[0] * lanes_of(dtype)
     return product.b.strides[-1] == 1 and m <= widest and m * ITEMSIZE[dtype] >= tuning().narrow_from
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from adjoint.compiler.excerpts import Excerpt
 from adjoint.compiler.fuse.kinds import Nest, View, broadcast
-from adjoint.compiler.loops.build import BYTES, lanes_for
+from adjoint.compiler.loops.build import BYTES, lanes_of
 from adjoint.compiler.loops.formulas import REDUCTIONS, lowered
 from adjoint.compiler.loops.matmul_tiles import TURNED
 from adjoint.compiler.schedule.chunks import even
@@ -28,12 +28,11 @@ class NestPlan:
     """What is known of a nest before it is written: which pass stores, keeps or reduces what, and how its domain falls into
     loops and chunks."""
 
-    def __init__(self, excerpt: Excerpt, nest: Nest, bits: int) -> None:
+    def __init__(self, excerpt: Excerpt, nest: Nest) -> None:
         self.excerpt = excerpt
         self.nest = nest
         self.tuning = tuning()
         self.block = self.tuning.block
-        self.bits = bits
         self.producer = {step.output: step for step in nest.steps}
         self.plan_passes()
         self.dimensions(nest.split)
@@ -41,7 +40,7 @@ class NestPlan:
         single = any(
             excerpt.dtypes[s] in ("float32", "complex64") for step in nest.steps for s in (*step.inputs, step.output)
         )
-        self.lanes = lanes_for(bits // 32 if single else bits // 64, count)
+        self.lanes = lanes_of("float32" if single else "float64", count)
         self.measure()
 
     # What is done in which pass over a row
@@ -285,7 +284,7 @@ class NestPlan:
         if not (self.jammed and self.inner[-1].size % self.lanes == 0 and written >= self.tuning.streamed_from):
             return []
         whole = [s for s in nest.stored if s not in nest.into and dtypes[s] in STREAMED]
-        return [s for s in whole if self.lanes * BYTES[dtypes[s]] * 8 >= self.bits]
+        return [s for s in whole if self.lanes >= lanes_of(dtypes[s])]
 
     @property
     def time(self) -> float:

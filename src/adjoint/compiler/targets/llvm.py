@@ -21,7 +21,11 @@ ITEMSIZE = {"float32": 4, "float64": 8, "bool": 1, "int8": 1, "int16": 2, "int32
 
 # Complex numbers are two numbers side by side; registers hold their parts.
 PART = {"complex64": "float32", "complex128": "float64"}
-BYTES = {**ITEMSIZE, **{dtype: 2 * ITEMSIZE[part] for dtype, part in PART.items()}}
+
+# Numbers of 16 bits are stored and converted, nothing else.
+HALVES = frozenset(("float16", "bfloat16"))
+ELEMENT |= dict.fromkeys(HALVES, "i16")
+BYTES = {**ITEMSIZE, **{dtype: 2 * ITEMSIZE[part] for dtype, part in PART.items()}, **dict.fromkeys(HALVES, 2)}
 
 
 def short(dtype: str) -> str:
@@ -78,18 +82,6 @@ def source_of(functions: Iterable[L.Function], names: Iterable[str]) -> Source:
     declarations: set[str] = set()
     text = "\n".join([render(function, declarations) for function in functions])
     return Source(text, frozenset(declarations), tuple(names))
-
-
-def _index(r: Rendering, s: L.Index) -> None:
-    if s.op == "umin":
-        r.declarations.add("declare i64 @llvm.umin.i64(i64, i64)")
-        r.lines.append(f"  {s.to} = call i64 @llvm.umin.i64(i64 {s.a}, i64 {s.b})")
-    elif s.op == "trunc":
-        r.lines.append(f"  {s.to} = trunc i64 {s.a} to {s.b}")
-    elif s.op == "sext":
-        r.lines.append(f"  {s.to} = sext {s.b} {s.a} to i64")
-    else:
-        r.lines.append(f"  {s.to} = {s.op} i64 {s.a}, {s.b}")
 
 
 def _aligned(r: Rendering, s: L.Aligned) -> None:
@@ -183,7 +175,7 @@ def _blended(r: Rendering, to: str, dtype: str, no: str, yes: str, mask: str) ->
 
 def _op(r: Rendering, s: L.Op) -> None:
     op, lanes = s.op, s.lanes
-    kind = f"<{lanes} x {ELEMENT[s.dtype]}>"
+    kind = f"<{lanes} x {ELEMENT[s.dtype]}>" if lanes else s.dtype
     if lanes == 1 and llvm.has_blends():
         if op == "select" and r.masks.get(s.inputs[0]) == s.dtype:
             _blend(r, s)
@@ -193,14 +185,14 @@ def _op(r: Rendering, s: L.Op) -> None:
         text = f"fneg {kind} {s.inputs[0]}"
     elif op == "select":
         condition, a, b = s.inputs
-        text = f"select <{lanes} x i1> {condition}, {kind} {a}, {kind} {b}"
+        text = f"select {vector('bool', lanes) if lanes else 'i1'} {condition}, {kind} {a}, {kind} {b}"
     elif op == "llvm.ldexp":
         integer = f"i{ITEMSIZE[s.dtype] * 8}"
         full, powers = f"@{op}.v{lanes}{SUFFIX[s.dtype]}.v{lanes}{integer}", f"<{lanes} x {integer}>"
         r.declarations.add(f"declare {kind} {full}({kind}, {powers})")
         text = f"call {kind} {full}({kind} {s.inputs[0]}, {powers} {s.inputs[1]})"
     elif op[:5] == "llvm.":
-        full = f"@{op}.v{lanes}{SUFFIX[s.dtype]}"
+        full = f"@{op}.v{lanes}{SUFFIX[s.dtype]}" if lanes else f"@{op}.{kind}"
         r.declarations.add(f"declare {kind} {full}({', '.join([kind] * len(s.inputs))})")
         text = f"call {kind} {full}({', '.join([f'{kind} {x}' for x in s.inputs])})"
     else:
@@ -413,13 +405,10 @@ def _call(r: Rendering, s: L.Call) -> None:
 
 
 RENDER: dict[type, Any] = {
-    L.Index: _index, L.Argument: _argument, L.Array: _array, L.Entry: _entry, L.Number: _number, L.Op: _op,
+    L.Argument: _argument, L.Array: _array, L.Entry: _entry, L.Number: _number, L.Op: _op,
     L.Shuffle: _shuffle, L.Below: _below, L.Multiples: _multiples, L.AnyLane: _any_lane, L.Library: _library,
     L.Load: _load, L.Single: _single, L.Store: _store, L.StoreFirst: _store_first, L.Prefetch: _prefetch, L.When: _when,
     L.Call: _call, L.Aligned: _aligned, L.Fence: _fence, L.Repeat: _repeat, L.Leave: _leave,
-    L.Test: lambda r, s: r.out(f"{s.to} = icmp {s.relation} i64 {s.a}, {s.b}"),
-    L.Both: lambda r, s: r.out(f"{s.to} = and i1 {s.a}, {s.b}"),
-    L.Choose: lambda r, s: r.out(f"{s.to} = select i1 {s.condition}, i64 {s.a}, i64 {s.b}"),
     L.At: lambda r, s: r.out(f"{s.to} = getelementptr {s.element}, ptr {s.pointer}, i64 {s.offset}"),
     L.Note: lambda r, s: r.out(f"store {s.kind} {s.value}, ptr {s.pointer}"),
     L.Cast: lambda r, s: r.out(f"{s.to} = {s.op} {vector(s.source, s.lanes)} {s.a} to {vector(s.dtype, s.lanes)}"),

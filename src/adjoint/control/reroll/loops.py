@@ -87,7 +87,7 @@ class Products(NamedTuple):
     turned: bool
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Rolled:
     """A loop on its way to a scan. Entries are numbered from its start on.
 

@@ -30,7 +30,7 @@ named: Callable[[Any], int] = address if DATA_FIELD is None else id  # what the 
 
 @functools.cache
 def _loop() -> code.Code:
-    (found,) = code.load([code.in_c("programs", ("run", "enter", "holds", "owned", "freeze"))])
+    (found,) = code.of_package("programs", ("run", "enter", "holds", "owned", "freeze"))
     frozen.install(found.addresses["freeze"])
     return found
 
@@ -290,3 +290,40 @@ class Station:
             self.program.fail(self.frame)
         finally:
             self.forget_failure()
+
+
+class AtOnce:
+    """A program that is run in one call of native code, with memory of its own, as compiled functions run theirs."""
+
+    __slots__ = ("enter", "made", "packs", "places", "station")
+
+    def __init__(
+        self, station: Station, enter: Callable[[Any], bool | None], made: Sequence[Any], places: list[int]
+    ) -> None:
+        self.station, self.enter, self.packs = station, enter, station.packs
+        self.made = made  # shapes and dtypes of the arrays that it makes
+        self.places = places  # where among these the results are
+
+    @classmethod
+    def of(cls, station: Station, made: Sequence[Any]) -> AtOnce | None:
+        """None where Python can't have such functions, or others than floating numbers vary."""
+        station.prepare(True)
+        places = [place for place in station.fresh if place is not None]
+        if station.enter is None or len(station.packs) < len(station.blocks) or len(places) < len(station.fresh):
+            return None
+        return cls(station, station.enter, made, places)
+
+    def run(self, leaves: list[Any], numbers: list[Any]) -> list[Any] | None:
+        """The values of the outputs; None where nothing has happened that anybody sees: another thread is in there, a leaf isn't
+        an array in order, a number is too large for its dtype, or something failed, which `Native.run_once` will say."""
+        made = [np.empty(shape, dtype) for shape, dtype in self.made]
+        try:
+            packed = [pack(*[numbers[k] for k in own]) for pack, own in self.packs]
+        except (OverflowError, struct.error):
+            return None
+        failed = self.enter((*leaves, *made, *packed))
+        if failed is None:
+            return [made[k] for k in self.places]
+        if failed:
+            self.station.forget_failure()
+        return None

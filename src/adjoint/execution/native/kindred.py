@@ -200,7 +200,7 @@ def _is_like(plan: Plan, own: Plan) -> bool:
 
 def _is_interpreted(plan: Plan) -> bool:
     """Whether the machine for tiny arrays may take a plan."""
-    return len(plan.steps) >= TAPE_FROM and is_tiny(plan)
+    return plan.count >= TAPE_FROM and is_tiny(plan)
 
 
 def _with_program(pattern: Pattern, plan: Plan, c: Canonical, results: Any) -> Plan:

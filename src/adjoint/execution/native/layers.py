@@ -143,7 +143,7 @@ class _Layers:
         whole = _Whole(self.short, self.grown(names), np.array(list(map(len, self.names))))
         units, names = whole.rows(names)
         numbers, views = self.results(whole)
-        added = np.unique(np.concatenate([names[names >= ADDED], numbers[numbers >= ADDED]]))
+        added = np.sort(np.concatenate([names[names >= ADDED], numbers[numbers >= ADDED]]))
         first = max(self.fusion.slots, len(self.plan.types))
 
         def slots(numbers: Array) -> Array:
@@ -320,7 +320,7 @@ class _Layers:
         step, views = like.step, self.fusion.views
         made, inputs, roots = names[0], tuple(names[1 : 1 + len(step.inputs)]), names[1 + len(step.inputs) :]
         place = int(self.short.entries.steps[self.entry[made]]) if made in self.entry else NOTHING
-        own = self.plan.steps[place]
+        own = self.plan.joined[place]
         if place == NOTHING or own.op is not step.op or own.type is not step.type or own.attributes != step.attributes:
             raise Unfit
         for slot, root, before in zip(inputs, roots, step.inputs, strict=True):

@@ -13,13 +13,13 @@ import numpy as np
 from adjoint.compiler import programs
 from adjoint.compiler.fuse.donation import handed_on, is_lendable, overwritable
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Factors, Host, Nest, Scan, Transform, Window
+from adjoint.compiler.fuse.kinds import Host, Line, Matrices, Nest, Scan, Window
 from adjoint.compiler.linking import Linker, function_address, linked
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.pipeline import Seen, lowered, patient, print_stage
 from adjoint.compiler.tables import Function, Handle, Loop, Shared, Start, Unended
-from adjoint.execution.native.frames import Frame, Station, loop_address, named
+from adjoint.execution.native.frames import AtOnce, Frame, Station, loop_address, named
 from adjoint.execution.native.hosts import made_by_hosts
 from adjoint.execution.numpy_programs import is_scalar, is_tiny
 from adjoint.machine.machine import NumberMachine, compile_numbers
@@ -35,6 +35,7 @@ from adjoint.runtime.memory import (
     Pages,
     address,
     give_back,
+    join_pages,
     new_array,
     place,
     take,
@@ -45,6 +46,7 @@ from adjoint.shapes import Shape, contiguous, size_of
 Array = np.ndarray[Any, Any]
 
 SPARE = 8  # of the memory of an array in a program that follows from another: one part more, for the next that follows
+OFTEN, SMALL = 16, 1 << 16  # runs after which a program of so many bytes of inner arrays keeps memory of its own
 MAX_FRAMES = 4  # runs of one plan at the same time that leave their frames for later ones
 FOR_GOOD = 1000  # steps that are worth compiling whatever they are, where a plan is to be run again and again
 TAPE_FROM = 64  # steps on tiny arrays that are better interpreted by the tape machine than compiled
@@ -65,7 +67,7 @@ def missing() -> str | None:
 def machine_for(plan: Plan, for_good: bool) -> NumberMachine | Tape | None:
     """The machine that interprets a plan's many steps on tiny arrays; None where they are to be compiled. One that is compiled
     `for_good` may take its time: the machines are for what is too long even then, or repeats itself."""
-    count = len(plan.steps)
+    count = plan.count
     if plan.repeats is not None:
         return compile_numbers(plan)
     if count < TAPE_FROM or (for_good and count <= FOR_GOOD) or not is_tiny(plan):
@@ -152,7 +154,7 @@ class Outline:
         self.as_they_come = [self.whole_root(slot) for slot in fusion.results]
         self.shares = {root: leaves for root, leaves in shares.items() if root not in self.reshaped}
         work = [size_of(u.domain) >= LONG for u in fusion.units if isinstance(u, Nest)] or [True]
-        work += [u.operations >= LONG for u in fusion.units if isinstance(u, Factors | Scan | Transform)]
+        work += [u.operations >= LONG for u in fusion.units if isinstance(u, Line | Matrices | Scan)]
         self.long = any(work) or fusion.plan.has_products or any(isinstance(u, Window) for u in fusion.units)
         del self.fusion
 
@@ -190,6 +192,7 @@ class Native:
     stamped = False  # whether it follows from other programs: see `relatives`
     patient: Native | None = None  # what runs instead, once a loop has turned out not to end soon
     patterned = False  # whether that was found out for it, which takes longer
+    at_once: AtOnce | None = None  # what runs it, where that is simple, once it was run often
     followed: tuple[list[Any], list[Any]] = ([], [])  # then, the numbers that its kernels were asked for by, and these
 
     def __init__(
@@ -352,7 +355,7 @@ class Native:
         if linked.primitives != self.linked.primitives:
             made.pointers = self.pointers.copy()
             made.point_to_primitives(made.pointers)
-        made.runs, made.patterned, made.patient = [0], False, None
+        made.runs, made.patterned, made.patient, made.at_once = [0], False, None, None
         made.fresh_makers = [made.maker(root) for root in made.fresh]
         return made
 
@@ -373,10 +376,25 @@ class Native:
         station = Station(self, self.as_they_come, partners)
         return station if station.frame.block_size <= MOST_SPARE else None
 
+    def simple(self) -> AtOnce | None:
+        """What runs the program in one call of native code; None where a run is more than that."""
+        few = self.scratch_start + self.scratch_size <= SMALL and all(
+            [maker[3] < LEASED_FROM for maker in self.fresh_makers]
+        )
+        if not few or self.launches or not self.alone or None in self.as_they_come:
+            return None
+        station = self.station({})
+        return None if station is None else AtOnce.of(station, [maker[1:3] for maker in self.fresh_makers])
+
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         """The values of the outputs. The memory of the leaves at `donated` may become that of outputs: nobody may read
         those arrays afterwards, and no two leaves may share it."""
         if self.patient is None:
+            if self.at_once is not None and not donated:
+                results = self.at_once.run(leaves, numbers)
+                if results is not None:
+                    self.runs[0] += 1
+                    return results
             try:
                 return self.run_once(leaves, numbers, donated)
             except Unended:  # nothing is written over before the last unit that may fail
@@ -386,6 +404,8 @@ class Native:
     def run_once(self, leaves: list[Any], numbers: list[Any], donated: Collection[int]) -> list[Any]:
         """The values of the outputs. Raises Unended where a loop took too long."""
         self.runs[0] += 1
+        if self.runs[0] == OFTEN:
+            self.at_once = self.simple()
         threads = pool.prepare() if self.launches else 1
         try:
             frame = self.frames.pop()
@@ -447,6 +467,8 @@ class Native:
             makers = [maker for maker in makers if maker[0] not in lent]
         for root, shape, dtype, nbytes, _ in makers:
             env[root] = empty(shape, dtype) if nbytes < LEASED_FROM else new_array(shape, dtype, nbytes)
+        if self.runs[0] == 1:  # later ones get memory that was touched before
+            join_pages([env[root] for root, _, _, nbytes, _ in makers if nbytes < LEASED_FROM])
         frame.objects[len(self.plan.leaf_types) :] = array("Q", [named(env[root]) for root in self.fresh])
 
     def fail(self, frame: Frame) -> None:

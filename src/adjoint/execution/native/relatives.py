@@ -301,7 +301,7 @@ def compile_plan(plan: Plan, for_good: bool = False) -> Native | NumberMachine |
     machine = machine_for(plan, for_good)
     if machine is not None or plan.repeats is not None:
         return machine
-    if len(plan.steps) >= WORTH and "ADJOINT_SHOW" not in os.environ:
+    if plan.count >= WORTH and "ADJOINT_SHOW" not in os.environ:
         with _lock:
             found = _followed(plan)
         if found is not None:
@@ -311,7 +311,7 @@ def compile_plan(plan: Plan, for_good: bool = False) -> Native | NumberMachine |
 
 def _followed(plan: Plan) -> Native | None:
     """The program of a plan that follows from those of its structure that were met, if it does."""
-    count = len(plan.steps)
+    count = plan.count
     kind = (count, len(plan.types), len(plan.leaf_types), len(plan.outputs), settings())
     first = _first.get(kind)
     if first is None:

@@ -142,9 +142,18 @@ def _signature(names: list[str], taken: dict[str, str], f: Any) -> inspect.Signa
     return inspect.Signature(made)
 
 
+def _one_hot(*args: Any, **keywords: Any) -> Any:
+    try:
+        return core_functional.one_hot(*args, **keywords)
+    except IndexError as error:
+        raise RuntimeError(*error.args) from None  # the class that PyTorch raises
+
+
+OTHERWISE = {"one_hot": functools.wraps(core_functional.one_hot)(_one_hot)}
 for _name in core_functional.__all__:
     if _name not in WITHOUT:
-        globals()[_name] = FUNCTIONS[f"nn.functional.{_name}"] = adapted(_name, getattr(core_functional, _name))
+        _function = OTHERWISE.get(_name, getattr(core_functional, _name))
+        globals()[_name] = FUNCTIONS[f"nn.functional.{_name}"] = adapted(_name, _function)
         __all__.append(_name)
 
 

@@ -285,6 +285,9 @@ OWN = {"Module", "Sequential", "ModuleList", "ModuleDict", "ParameterList", "Par
        "functional", "init", "utils", "summary", "Summary", "functional_call", "stack_module_state", "KeyValueCache"}  # fmt: skip
 
 
+ASSERTING = {"MultiheadAttention", "Transformer", "TransformerDecoderLayer", "TransformerEncoderLayer"}
+
+
 def _layer(name: str, core: type) -> type:
     """The core's layer as PyTorch's."""
 
@@ -299,8 +302,10 @@ def _layer(name: str, core: type) -> type:
         del given["self"]
         given = {**DEFAULTS.get(name, {}), **given}
         freeze = given.pop("_freeze", False)  # Embedding's
-        core.__init__(self, **({} if name == "Identity" else options(given)))  # type: ignore[misc]
-
+        try:
+            core.__init__(self, **({} if name == "Identity" else options(given)))  # type: ignore[misc]
+        except (ValueError, TypeError) as error:
+            raise as_pytorchs(error, name in ASSERTING) from None
         if freeze:
             self.weight.requires_grad_(False)
         if reset is not None and getattr(type(self), method) is not getattr(made, method):

@@ -95,7 +95,7 @@ class Optimizer(Hooked, metaclass=ABCMeta):
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
         for number, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {number}")
+            lines += [""] * (number > 0) + [f"Parameter Group {number}"]
             lines += [f"    {k}: {group[k]}" for k in sorted(group) if k != "params"]
         return "\n".join([*lines, ")"])
 
@@ -110,6 +110,13 @@ def _made(name: str) -> type:
                 f"{name}: params is an iterable of tensors or dicts, not one tensor; write [tensor]{at_user()}"
             )
         core.__init__(self, params, *args, **keywords)
+
+    def add_param_group(self: Any, param_group: Any) -> None:
+        given = param_group.get("params", ()) if isinstance(param_group, dict) else ()
+        given = [given] if isinstance(given, Core) else list(given)
+        if any(isinstance(x, Core) and not x.is_leaf for x in given):
+            raise ValueError(f"{name}: a computed tensor is no leaf, and can't be optimized{at_user()}")
+        core.add_param_group(self, {**param_group, "params": given} if given else param_group)
 
     def zero_grad(self: Any, set_to_none: bool = True) -> None:
         if set_to_none:
@@ -149,7 +156,8 @@ def _made(name: str) -> type:
     options = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=OPTIONS[n]) for n in core.options]  # type: ignore[literal-required]
     __init__.__signature__ = with_keywords(own.replace(parameters=first), *options)  # type: ignore[attr-defined]
     body = {"__init__": __init__, "zero_grad": zero_grad, "step": with_step_hooks(step), "state_dict": state_dict,
-            "load_state_dict": load_state_dict, "__repr__": Optimizer.__repr__, "_further": True,
+            "load_state_dict": load_state_dict, "add_param_group": add_param_group, "__repr__": Optimizer.__repr__,
+            "_further": True,
             "state": property(state, set_state, doc="What is remembered of each parameter: a dictionary by parameters."),
             "__doc__": core.__doc__,
             "__module__": __name__}  # fmt: skip

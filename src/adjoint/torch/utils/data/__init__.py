@@ -15,6 +15,7 @@ from adjoint.tensors.located import at_user
 from adjoint.tensors.pending import force
 
 from ..._creation import default_generator, on_cpu, source, tensor
+from ..._errors import as_pytorchs
 from ..._missing import getter
 from ..._names import FUNCTIONS, refuse
 from ..._tensor import Core, as_torch, torch_tensor
@@ -39,6 +40,12 @@ class Dataset(core_data.Dataset):
 
 class TensorDataset(core_data.TensorDataset, Dataset):
     """Rows of tensors of one length."""
+
+    def __init__(self, *tensors: Any) -> None:
+        try:
+            super().__init__(*tensors)
+        except ValueError as error:
+            raise as_pytorchs(error, True) from None
 
     def __getitem__(self, number: Any) -> tuple[Any, ...]:
         return tuple([as_torch(t)[number] for t in self.tensors])

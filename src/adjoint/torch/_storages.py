@@ -1,0 +1,91 @@
+"""Tensors of a file that lay in one memory when they were saved: what is written to one is seen by the others afterwards, too."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from adjoint.interop.torch_files import Place
+from adjoint.tensors.functions import asarray
+from adjoint.tensors.named import owner_of
+
+from ._parts import in_order, memory, offset_of
+from ._tensor import Parameter, Tensor, as_torch, reclassed
+
+__all__ = ["Lying", "lying", "overlapping", "place_in", "views_of_storages"]
+
+
+class Lying(NamedTuple):
+    """How a tensor lies in a memory: steps and offset in elements."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+
+    @property
+    def last(self) -> int:
+        """The place of its last element."""
+        return self.offset + sum([(n - 1) * step for n, step in zip(self.shape, self.strides, strict=True)])
+
+
+def overlapping(lying: Iterable[tuple[Any, Any, Lying]]) -> set[Any]:
+    """The names of those among tensors, each with its name and memory, whose stretches of memory others meet, or that have places
+    which stand for several elements."""
+    found, memories = set[Any](), dict[Any, list[tuple[int, int, Any]]]()
+    for name, where, at in lying:
+        if 0 not in at.shape:
+            memories.setdefault(where, []).append((at.offset, at.last, name))
+            if math.prod(at.shape) > at.last + 1 - at.offset:
+                found.add(name)
+    for stretches in memories.values():
+        end, furthest = -1, None
+        for start, last, name in sorted(stretches, key=lambda stretch: stretch[:2]):
+            if start <= end:
+                found |= {name, furthest}
+            if last > end:
+                end, furthest = last, name
+    return found
+
+
+def lying(x: Tensor) -> Lying | None:
+    """How a tensor lies in its owner's memory; None where that can't be said by steps."""
+    layout, whole = x._layout(), owner_of(x)._layout()
+    if layout is None or whole is None or (whole.size and not in_order(whole)):
+        return None
+    return Lying(tuple(layout.shape), tuple([int(step) for step in layout.strides]), int(offset_of(layout)))
+
+
+def place_in(base: Any, at: Lying) -> Any:
+    """The view of a tensor's memory that lies so."""
+    if at.strides == memory(at.shape).strides:
+        return base.reshape(-1)[at.offset : at.last + 1].view(at.shape)
+    return base.as_strided(at.shape, at.strides, at.offset)
+
+
+def views_of_storages(places: dict[int, Place]) -> dict[int, Any]:
+    """By the addresses of a file's tensors, in place of those that share memory: views of the storages in which they lie. Of
+    parameters only one that is the whole storage has such views; others are by themselves."""
+    said = {
+        key: Lying(stored.shape, stored.strides, stored.offset)
+        for key, (_, stored, _) in places.items()
+        if not (stored.conjugate or stored.negative)
+    }
+    met = overlapping((key, places[key].stored.storage, at) for key, at in said.items())
+    shared = [key for key in said if key in met]
+    bases, found = dict[Any, Any](), dict[int, Any]()
+    for key in shared:
+        tensor, stored, numbers = places[key]
+        if (
+            stored.trained
+            and said[key] == Lying(stored.shape, memory(stored.shape).strides, 0)
+            and tensor.size == len(numbers)
+        ):
+            bases.setdefault(stored.storage, reclassed(tensor, Parameter))
+    for key in shared:
+        _, stored, numbers = places[key]
+        if stored.storage not in bases:
+            bases[stored.storage] = as_torch(asarray(numbers))
+        if not stored.trained:
+            found[key] = place_in(bases[stored.storage].detach(), said[key])
+    return found
