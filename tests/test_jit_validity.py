@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cProfile
+import functools
 import gc
 import importlib
 import logging
@@ -186,6 +187,31 @@ def test_replaced_layers_are_not_kept_alive_by_old_traces():
         net.scale = float(k)
         np.testing.assert_allclose(predict(X), net(ad.tensor(X)), 1e-6)
     assert sum(map(len, predict.call.compiled.values())) <= 8
+
+
+def test_what_lru_cache_has_kept():
+    rate = [1.0]
+
+    @functools.lru_cache(2)
+    def kept(k):
+        return rate[0] + k
+
+    step = warmed(lambda x: x * kept(0), X)
+    rate[0] = 2.0
+    np.testing.assert_array_equal(step(X).numpy(), X)  # traced anew, with what is kept
+    for _ in range(2):
+        np.testing.assert_array_equal(step(X).numpy(), X)
+    kept(1)  # another one, and none is let go
+    count = step.count
+    np.testing.assert_array_equal(step(X).numpy(), X)
+    assert step.count == count
+    kept.cache_clear()
+    kept(0)
+    np.testing.assert_array_equal(step(X).numpy(), 2 * X)
+    rate[0] = 3.0
+    np.testing.assert_array_equal(step(X).numpy(), 2 * X)
+    kept(1), kept(2)  # which push the first one out
+    np.testing.assert_array_equal(step(X).numpy(), 3 * X)
 
 
 def test_methods_of_our_classes_that_are_replaced(monkeypatch):

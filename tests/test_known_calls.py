@@ -402,3 +402,23 @@ def test_of_long_lists_nothing_is_learned(monkeypatch: pytest.MonkeyPatch) -> No
     for _ in range(3):
         assert torch.stack(few).shape == (3, 1) and torch.stack(many).shape == (300, 1)
     assert seen and max(seen) < 10
+
+
+def test_an_autocast_is_heard_by_calls_that_are_known() -> None:
+    x, layer, norm = torch.tensor(M), torch.nn.Linear(2, 2), torch.nn.LayerNorm(2)
+    calls = [
+        lambda: x @ x,
+        lambda: torch.mm(x, x),
+        lambda: F.linear(x, x),
+        lambda: layer(x),
+        lambda: norm(x),
+        lambda: F.mse_loss(x, x),
+    ]
+    kinds = lambda: [f().dtype.name for f in calls]  # noqa: E731
+    for _ in range(5):
+        assert kinds() == ["float32"] * 6
+    assert sum([len(known.known) for known in CALLS]) >= 4
+    with torch.autocast("cpu", torch.float16):
+        NARROW[:] = [torch.float16]  # as where it is the first type of 16 bits
+        assert kinds() == ["float16"] * 4 + ["float32"] * 2
+    assert kinds() == ["float32"] * 6

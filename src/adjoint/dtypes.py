@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -163,6 +164,8 @@ def _chosen_default() -> DType:
 
 
 _default = [_chosen_default()]
+# The floating type of 16 bits in which PyTorch's interface computes what its `autocast` lists; None: there is none around.
+AUTOCAST: ContextVar[DType | None] = ContextVar("adjoint_autocast", default=None)
 
 
 def default_dtype() -> DType:

@@ -91,7 +91,7 @@ class Tiers:
             return math.inf
         if self.backend == "native":
             return 0.0
-        elements = plan.elements
+        elements = sum(plan.sizes())
         if self.deterministic:
             return 0.0 if elements >= DETERMINISTIC_FROM else math.inf
         count = plan.count

@@ -17,7 +17,7 @@ from adjoint.tensors.hooks import HookHandle
 from adjoint.tensors.located import at_user
 
 from ._names import FUNCTIONS, METHODS
-from ._settings import SETTINGS, Namespace, never, nothing, same
+from ._settings import SETTINGS, Namespace, get_autocast_dtype, is_autocast_enabled, never, nothing, same
 from .nn.modules import Module
 
 __all__ = ["PARTS"]
@@ -204,7 +204,8 @@ def _parts() -> dict[str, Any]:
         "set_float32_matmul_precision": _Precision.give,
         "get_float32_matmul_precision": lambda: _Precision.held, "get_num_interop_threads": lambda: 1,
         "is_anomaly_enabled": never, "is_warn_always_enabled": never, "set_warn_always": nothing,
-        "is_autocast_cpu_enabled": never, "is_distributed": never, "is_inference": never,
+        "is_autocast_cpu_enabled": lambda: is_autocast_enabled("cpu"),
+        "get_autocast_cpu_dtype": get_autocast_dtype, "is_distributed": never, "is_inference": never,
     }  # fmt: skip
 
 

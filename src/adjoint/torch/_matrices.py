@@ -279,11 +279,23 @@ def _lu(A: Any, pivot: bool, get_infos: bool) -> Any:
 
 
 FUNCTIONS["inverse"] = METHODS["inverse"] = linalg.inv
-FUNCTIONS["pinverse"] = METHODS["pinverse"] = recorded_at_user(lambda input, rcond=1e-15: linalg.pinv(input, rcond))
+
+
+@function()
+def pinverse(input: Any, rcond: float = 1e-15) -> Any:
+    """The pseudoinverse."""
+    return linalg.pinv(input, rcond)
+
+
 FUNCTIONS["cholesky"] = METHODS["cholesky"] = recorded_at_user(
     lambda input, upper=False: linalg.cholesky(input, upper=upper)
 )
-FUNCTIONS["geqrf"] = METHODS["geqrf"] = recorded_at_user(lambda input: _geqrf(input))
+
+
+@function()
+def geqrf(input: Any) -> Any:
+    """The factors of LAPACK's QR decomposition: R with the reflections below it, and their scales."""
+    return _geqrf(input)
 
 
 @function()

@@ -9,12 +9,13 @@ from collections.abc import Callable
 from sys import _getframe
 from typing import Any, TypeVar
 
-from adjoint.graph import MODE, Calls, Mode, Scope, get_mode
+from adjoint.graph import MODE, NARROW, Calls, Mode, Scope, get_mode
 from adjoint.primitives import elementwise
 from adjoint.primitives.core import cast
 from adjoint.tensors.located import PACKAGE, at_user, give_site, located, user_frame
 from adjoint.tensors.named import new
 
+from ._autocast import apart, narrowed
 from ._errors import as_pytorchs
 from ._tensor import Core, Tensor, as_torch
 from ._view_tensors import SURFACE, following, following_a_list
@@ -61,6 +62,8 @@ addmm addmv addr addbmm baddbmm""".split()
 
 def at_users_line(f: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """What a function gives, as tensors of PyTorch's kind, recorded at the line of whoever called its caller."""
+    if NARROW:
+        f = narrowed(f)
     outer = get_mode()
     scope = outer.site
     if scope is None or (type(scope) is Scope and scope.user):  # outside of all, or in a function of a user's module
@@ -96,7 +99,7 @@ def recorded_at_user(f: Callable[..., Any], quick: Quick | None = None) -> Calla
     @functools.wraps(f)
     def called(*args: Any, **keywords: Any) -> Any:
         if not keywords:
-            if quick is not None:
+            if quick is not None and not (NARROW and f.__name__ == "mm"):  # which an autocast narrows
                 node = quick(args)
                 if node is not None:
                     return _at_callers_line(node, _getframe(1))
@@ -126,8 +129,9 @@ def recorded_at_user(f: Callable[..., Any], quick: Quick | None = None) -> Calla
             if own is not None:  # mm(a, b) of a sparse matrix
                 return own(*args[1:], **keywords)
             raise TypeError(f"{f.__name__}: expected a tensor, got {type(given).__name__}{at_user()}")
-        result = at_users_line(f, args, keywords)
-        return result if out is None else written(out, result)
+        if out is None:
+            return at_users_line(f, args, keywords)
+        return written(out, apart(at_users_line, f, args, keywords))
 
     called.aliases = aliases  # type: ignore[attr-defined]
     called.__signature__ = signature if takes_out else with_keywords(signature, OUT)  # type: ignore[attr-defined]
@@ -262,7 +266,7 @@ def make_in_place(name: str, f: Callable[..., Any]) -> None:
             known = None if calls.again is None else calls.again(input, args[0])
             node = _sum_or_product(calls, of_nodes, input, args[0]) if known is None else known.node
         if node is None:
-            node = f(input, *args, **keywords).node
+            node = (apart(f, input, *args, **keywords) if NARROW else f(input, *args, **keywords)).node
         try:
             input._assign(node, own)
         except (ValueError, TypeError) as error:

@@ -76,7 +76,7 @@ def written_now(x: Any, index: Any, value: Any) -> bool:
     if isinstance(given, complex) or (isinstance(given, np.ndarray) and given.dtype.kind == "c"):
         return False
     made = np.array(array)
-    made[tuple(places)] = given
+    made[tuple(places)] = given.reshape(()) if isinstance(given, np.ndarray) and given.size == 1 else given
     x.node = leaf(made, node.type)
     return True
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.composites import products
-from adjoint.dtypes import DType, complex_of, default_dtype, promote
-from adjoint.graph import Calls, Node
+from adjoint.dtypes import AUTOCAST, DType, complex_of, default_dtype, promote
+from adjoint.graph import NARROW, Calls, Node
 from adjoint.primitives import elementwise
 from adjoint.primitives.core import cast, is_scalar, ops
 from adjoint.tensors.conversion import as_node
@@ -220,7 +220,7 @@ def _integer_power(a: Any, b: Node) -> Node:
 def one_dtype(name: str, *operands: Any) -> None:
     """Raise RuntimeError where operands of a product differ in dtype, which isn't promoted there."""
     kinds = list(dict.fromkeys(x.dtype.name for x in operands if isinstance(x, Core)))
-    if len(kinds) > 1:
+    if len(kinds) > 1 and AUTOCAST.get() is None:
         raise RuntimeError(
             f"{name}: the operands need one dtype, got {' and '.join(kinds)}; cast by .to(dtype){at_user()}"
         )
@@ -281,6 +281,8 @@ def operator(name: str, f: Callable[[Any, Any], Node], reflected: bool, level: i
     def computed(a: Any, other: Any) -> Any:
         if isinstance(other, Core):
             b: Any = other.node
+            if f is matmul and NARROW and (kind := AUTOCAST.get()) is not None:
+                a, b = [cast(x, kind) if x.dtype.kind == "f" and x.dtype.itemsize < 8 else x for x in (a, b)]
             if a.type is b.type and a.type.computes and plain is not None:
                 return plain(b, a) if reflected else plain(a, b)
             if a.type.dtype is not b.type.dtype:

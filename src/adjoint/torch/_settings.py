@@ -18,10 +18,10 @@ import numpy as np
 
 from adjoint._setting import Setting
 from adjoint.arrays.standard import finfo as finfo_of
-from adjoint.dtypes import default_dtype
+from adjoint.dtypes import AUTOCAST, default_dtype
 from adjoint.dtypes import set_default_dtype as core_set_default_dtype
 from adjoint.execution import ValueNeededError
-from adjoint.graph import MODE, Mode, get_mode
+from adjoint.graph import MODE, Mode, array_type, get_mode
 from adjoint.runtime import threads
 from adjoint.tensors.located import at_user
 from adjoint.tracer.jit import jit
@@ -208,25 +208,55 @@ def _refuse_export(*args: Any, **keywords: Any) -> None:
     raise RuntimeError(f"onnx.export isn't here; torch.save(model.state_dict(), path) writes safetensors{at_user()}")
 
 
-class autocast(contextlib.ContextDecorator):
-    """Does nothing where it is disabled, or the dtype is float32; raises for half precision. For a device that isn't there it
-    warns and is disabled, as in PyTorch."""
+class autocast(Setting[Any]):
+    """Inside, functions of one of PyTorch's lists for CPUs compute in bfloat16 or float16, those of another in float32; also a
+    decorator. What is computed in 16 bits is computed in float32 and rounded. For a device that isn't there, or another type, it
+    warns and changes nothing, as in PyTorch."""
+
+    variable = AUTOCAST
 
     def __init__(
         self, device_type: str = "cpu", dtype: Any = None, enabled: bool = True, cache_enabled: Any = None
     ) -> None:
-        if enabled and Device(device_type).type != "cpu":
+        super().__init__()
+        self.chosen = None if dtype is None else given_dtype(dtype)
+        self.is_there = Device(device_type).type == "cpu"
+        if enabled and not self.is_there:
             warnings.warn(f"autocast: there is no device {device_type!r}; it is disabled", UserWarning, stacklevel=2)
-        elif enabled and (dtype is None or given_dtype(dtype) is not default_dtype()):
-            raise RuntimeError(
-                f"autocast: float32 is the smallest type that is computed in; enabled=False, or leave it out{at_user()}"
+        elif enabled and self.chosen is not None and not self.chosen.narrow:
+            warnings.warn(
+                f"autocast: it computes in bfloat16 or float16; with {self.chosen.name} it is disabled",
+                UserWarning,
+                stacklevel=2,
             )
+        kind = given_dtype("bfloat16") if enabled and self.is_there and self.chosen is None else self.chosen
+        self.wanted = kind if enabled and kind is not None and kind.narrow else None
 
-    def __enter__(self) -> None:
-        pass
+    def __enter__(self) -> autocast:
+        if self.wanted is not None:
+            array_type((), self.wanted)  # from now on functions look for numbers of 16 bits
+        self.set(self.wanted if self.is_there else self.variable.get())
+        return self
 
-    def __exit__(self, *error: object) -> None:
-        pass
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """As a decorator."""
+        return modes.in_turns(function, self.again)
+
+    def again(self) -> autocast:
+        """One more such block."""
+        other = autocast(enabled=False)
+        other.is_there, other.wanted = self.is_there, self.wanted
+        return other
+
+
+def is_autocast_enabled(device_type: Any = "cuda") -> bool:
+    """Whether an autocast is around, for a device; without one, for CUDA's, as in PyTorch."""
+    return Device(device_type).type == "cpu" and AUTOCAST.get() is not None
+
+
+def get_autocast_dtype(device_type: Any = "cpu") -> Any:
+    """The dtype in which an autocast computes."""
+    return AUTOCAST.get() or given_dtype("bfloat16" if Device(device_type).type == "cpu" else "float16")
 
 
 class GradScaler:
@@ -347,7 +377,8 @@ SETTINGS: dict[str, Any] = {
     "get_rng_state": default_generator.get_state,
     "set_rng_state": set_rng_state,
     "finfo": finfo, "iinfo": iinfo,
-    "is_inference_mode_enabled": INFERENCE.get, "autocast": autocast, "is_autocast_enabled": never,
+    "is_inference_mode_enabled": INFERENCE.get, "autocast": autocast, "is_autocast_enabled": is_autocast_enabled,
+    "get_autocast_dtype": get_autocast_dtype,
     **TYPES,
     "cuda": Namespace(
         "torch.cuda", is_available=never, device_count=_zero, is_initialized=never, is_bf16_supported=never, manual_seed=nothing,

@@ -169,6 +169,10 @@ class Tensor(Core):
                 "backward: this tensor depends on nothing that requires a gradient; make the inputs to differentiate by with "
                 f"requires_grad=True{at_user()}"
             )
+        if gradient is None and self.node.type.dtype.kind == "c":
+            raise RuntimeError(
+                f"backward: a complex number needs its gradient; give it, or take .real or .abs(){at_user()}"
+            )
         if inputs is None:
             try:
                 backward(self.node, gradient, create_graph)

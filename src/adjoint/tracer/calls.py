@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adjoint import tree
-from adjoint.dtypes import BY_NUMPY, get_default_dtype
+from adjoint.dtypes import AUTOCAST, BY_NUMPY, get_default_dtype
 from adjoint.graph import array_type, get_mode
 from adjoint.primitives.core import LEAF, VERSION
 from adjoint.tensors.conversion import array_node
@@ -44,7 +44,7 @@ class Call:
         for k, x in enumerate(self.leaves):
             if isinstance(x, Tensor) and self.tensors.setdefault(id(x), k) != k:
                 self.first[k] = kinds[k] = self.tensors[id(x)]
-        self.key = (self.structure, get_mode().grad, get_default_dtype(), *kinds)
+        self.key = (self.structure, get_mode().grad, (get_default_dtype(), AUTOCAST.get()), *kinds)
 
     @property
     def objects(self) -> list[Any]:

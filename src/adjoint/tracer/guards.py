@@ -311,6 +311,12 @@ def same_labels(array: Any, then: Any) -> bool:
     )
 
 
+def still_kept(now: Any, then: Any) -> bool:
+    """Whether a cache, of which `lru_cache` says so much, has let go of nothing: it counts from 0 again where it was cleared."""
+    grown = now.hits >= then.hits and now.misses >= then.misses and now.currsize >= then.currsize
+    return bool(grown and (now.maxsize == 0 or now.misses - now.currsize == then.misses - then.currsize))
+
+
 def bytes_of(held: Any) -> bytes:
     """The contents of what lends its memory."""
     return memoryview(held).tobytes()
@@ -327,7 +333,18 @@ def is_empty(cell: Any) -> bool:
 
 HELPERS: dict[str, Any] = {
     f.__name__: f
-    for f in (same, same_state, same_items, same_entries, same_members, same_bytes, same_labels, bytes_of, is_empty)
+    for f in (
+        same,
+        still_kept,
+        same_state,
+        same_items,
+        same_entries,
+        same_members,
+        same_bytes,
+        same_labels,
+        bytes_of,
+        is_empty,
+    )
 }
 HELPERS |= {"items_of": list.copy, "entries_of": dict.copy, "asarray": np.asarray, "ABSENT": ABSENT}
 HELPERS["registered"] = get_cache_token

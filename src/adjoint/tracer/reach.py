@@ -107,6 +107,7 @@ class Reach:
         # random generators and files: how to read their state, and what it was
         self.streams: list[tuple[str, Callable[[], Any], Any]] = []
         self.seen: dict[int, Any] = {}
+        self.caches: list[Any] = []  # of functions
         self.late: list[tuple[dict[str, Any], str, str]] = []  # what may be computed and kept while it is traced
         self._imported: list[str] = []
         self._names: set[str] = set()
@@ -198,6 +199,9 @@ class Reach:
             self._value(f"{{0}}[{quoted(name)}]", state, value, about, name)
             self.pending.append((value, about))
         self._walk()
+        for cache in self.caches:
+            about = f"what {cache.__name__} has kept"
+            self.guards.add("still_kept({0}.cache_info(), {1})", cache, cache.cache_info(), about=about)
         if self._abstract:
             self.guards.add("registered() == {0}", get_cache_token(), about="what is registered with an abstract class")
         with tracing.paused():
@@ -214,6 +218,7 @@ class Reach:
             self.executed,
             self.streams,
             self.late,
+            self.caches,
             self._held,
         ):
             kept.clear()
@@ -375,13 +380,14 @@ class Reach:
             self.others.append((value, path))
         wrapped = state_of(value).get("__wrapped__")
         if isinstance(value, functools._lru_cache_wrapper) and isinstance(wrapped, FunctionType):
-            self._enter_cached(wrapped)
+            self._enter_cached(value, wrapped)
         self.pending.append((wrapped, path))
         self.follow_attributes(value, path)
 
-    def _enter_cached(self, function: FunctionType) -> None:
-        """What `lru_cache` has kept from calls before the trace stands for the code that computed it."""
+    def _enter_cached(self, cache: Any, function: FunctionType) -> None:
+        """What `lru_cache` has kept from calls before the trace stands for the code that computed it, as long as it is kept."""
         if self.users.has_code(function.__code__):
+            self.caches.append(cache)
             self.enter(function.__code__, function.__globals__)
 
     def follow_attributes(self, value: Any, path: str) -> None:

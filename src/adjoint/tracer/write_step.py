@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjoint import execution, tracing
-from adjoint.dtypes import default_dtype
+from adjoint.dtypes import AUTOCAST, default_dtype
 from adjoint.graph import Node, Variable, get_mode
 from adjoint.primitives.core import LEAF
 from adjoint.primitives.random import EXAMPLES
@@ -66,6 +66,7 @@ def write_step(
     w = Writer()
     w.objects.update(
         UNUSUAL=UNUSUAL, active=tracing.active, examples=EXAMPLES.get, tracing=tracing, get_mode=get_mode, Node=Node,
+        autocast=AUTOCAST.get,
         default_dtype=default_dtype, Tensor=Tensor, ndarray=np.ndarray, new=object.__new__, LEAF=LEAF,
         empty=np.empty, new_array=new_array, run=station.function, arguments=station.arguments, enter=station.enter,
         **station.names, failure=station.failure, status=station.status, forget=station.forget_failure, fail=station.fail,
@@ -119,7 +120,9 @@ def _check_surroundings(w: Writer, compiled: Compiled, grad: bool, station: Any)
     w.unless(
         f"active() is None and not examples() and (tracing.epoch == {attributes}.epoch or {attributes}.are_same())"
     )
-    w.unless(f"get_mode().grad is {grad} and default_dtype() is {w.name(default_dtype())}")
+    w.unless(
+        f"get_mode().grad is {grad} and default_dtype() is {w.name(default_dtype())} and autocast() is {w.name(AUTOCAST.get())}"
+    )
     compiled.guards.write(w, "UNUSUAL", station.holding)
 
 

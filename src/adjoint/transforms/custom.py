@@ -34,6 +34,8 @@ class Context:
     `needs_input_grad` says for each argument whether it is tracked.
     """
 
+    materialize = True  # whether zeros stand for cotangents that are missing
+
     def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
         self.needs_input_grad = needs_input_grad
         self._saved: tuple[Any, ...] = ()
@@ -94,13 +96,16 @@ class Function:
                 f"{cls.__name__}.apply", others, "an argument", "an argument of its own", [args[i] for i in inputs]
             )
         ctx = Context(tuple(isinstance(x, Tensor) and x.requires_grad for x in args))
+        nodes = [args[i].node for i in inputs]  # forward may give the arguments other ones, in place
         with custom_code() as forward:
             out = cls.forward(ctx, *args)
         several = isinstance(out, (tuple, list))
         outputs = list(out) if several else [out]
 
         def rule(cotangents: list[Node | None], node: Node) -> list[Node | None]:
-            given = _filled(cotangents, node)
+            given = (
+                _filled(cotangents, node) if ctx.materialize else [None if u is None else wrap(u) for u in cotangents]
+            )
             with custom_code() as backward:
                 result = cls.backward(ctx, *given)
             results = list(result) if isinstance(result, (tuple, list)) else [result]
@@ -108,10 +113,9 @@ class Function:
                 raise ValueError(
                     f"{cls.__name__}.backward: {len(results)} gradients returned for {len(args)} arguments of forward"
                 )
-            checked = [_checked(f"{cls.__name__}.backward", results[i], args[i].node) for i in inputs]
+            checked = [_checked(f"{cls.__name__}.backward", results[i], x) for i, x in zip(inputs, nodes, strict=True)]
             return _closed(cls.__name__, checked, [*unknown, *backward.left])
 
-        nodes = [args[i].node for i in inputs]
         made = _record(cls.__name__, outputs, nodes, rule, several)
         _check_closed(cls.__name__, made, nodes, forward.left)
         ctx._saved = tuple(_connected(x, outputs, made) for x in ctx._saved)

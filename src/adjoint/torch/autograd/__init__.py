@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import zip_longest
 from typing import Any
 
 from adjoint.derive import one_cotangent, reverse
@@ -95,6 +94,8 @@ def _cotangent(y: Any, u: Any) -> Any:
             raise RuntimeError(
                 f"grad: an output of shape {tuple(y.shape)} needs grad_outputs; only numbers don't{at_user()}"
             )
+        if y.node.type.dtype.kind == "c":
+            raise RuntimeError(f"grad: a complex output needs grad_outputs; or take .real or .abs(){at_user()}")
         return one_cotangent(y.node)
     node = as_node(u, y.dtype)
     if node.shape != y.node.type.shape:
@@ -151,7 +152,41 @@ class Function:
     @classmethod
     def apply(cls, *args: Any) -> Any:
         """Call it."""
-        return as_torch(_core_of(cls).apply(*args))
+        call = Call()
+        found = as_torch(_core_of(cls).apply(*args, call))
+        made = list(found) if isinstance(found, (tuple, list)) else [found]
+        for x in call.dirty:  # an output that is an argument, which has been written to, is that argument
+            for k, place in enumerate(call.places):
+                if call.outputs[place] is x:
+                    x._assign(made[k].node, "mark_dirty")
+                    made[k] = x
+        for place, x in zip(call.places, made, strict=True):
+            call.outputs[place] = x
+        return tuple(call.outputs) if call.several else call.outputs[0]
+
+
+class Call:
+    """One call of a Function: what its forward gave, where tensors are among that, and which arguments it has written to."""
+
+    def __init__(self) -> None:
+        self.outputs: list[Any] = []
+        self.places: list[int] = []
+        self.several = False
+        self.dirty: list[Any] = []
+
+    def tensors(self, out: Any) -> Any:
+        """Note what a forward gave; the tensors in it."""
+        self.several = isinstance(out, (tuple, list))
+        self.outputs = list(out) if self.several else [out]
+        self.places = [k for k, x in enumerate(self.outputs) if isinstance(x, Core)]
+        return tuple([self.outputs[k] for k in self.places])
+
+    def spread(self, cotangents: tuple[Any, ...]) -> list[Any]:
+        """The cotangents of all that a forward gave: None of what is no tensor."""
+        found: list[Any] = [None] * len(self.outputs)
+        for k, u in zip(self.places, cotangents, strict=True):
+            found[k] = u
+        return found
 
 
 _cores: dict[type, Any] = {}
@@ -162,21 +197,30 @@ def _core_of(cls: Any) -> Any:
     if cls not in _cores:
         separate = "setup_context" in {n for k in cls.__mro__ if k is not Function for n in vars(k)}
 
-        def forward(ctx: Any, *args: Any) -> Any:
-            given = as_torch(args)
+        def forward(ctx: Any, *arguments: Any) -> Any:
+            *args, ctx.call = arguments
+            ctx.needs_input_grad = ctx.needs_input_grad[:-1]
+            given = as_torch(tuple(args))
             ctx.shapes_of_inputs = [tuple(x.shape) if isinstance(x, Core) else None for x in args]
             if not separate:
-                return cls.forward(FunctionCtx(ctx), *given)
+                return ctx.call.tensors(cls.forward(FunctionCtx(ctx), *given))
             out = cls.forward(*given)
             cls.setup_context(FunctionCtx(ctx), given, out)
-            return out
+            return ctx.call.tensors(out)
 
         def backward(ctx: Any, *grads: Any) -> Any:
-            given = cls.backward(FunctionCtx(ctx), *as_torch(grads))
-            several = given if isinstance(given, (tuple, list)) else (given,)
-            return tuple(
-                [_summed_to(g, shape) for g, shape in zip_longest(several, ctx.shapes_of_inputs[: len(several)])]
-            )
+            given = cls.backward(FunctionCtx(ctx), *ctx.call.spread(as_torch(grads)))
+            several = list(given) if isinstance(given, (tuple, list)) else [given]
+            count = len(ctx.shapes_of_inputs)
+            if all([g is None for g in several[count:]]):  # of arguments that were left out
+                del several[count:]
+            if len(several) != count:
+                raise ValueError(
+                    f"{cls.__name__}.backward: {len(several)} gradients returned for {count} arguments of forward"
+                )
+            several = [g if needed else None for g, needed in zip(several, ctx.needs_input_grad, strict=True)]
+            found = [_summed_to(g, shape) for g, shape in zip(several, ctx.shapes_of_inputs, strict=True)]
+            return (*found, None)
 
         _cores[cls] = type(
             cls.__name__, (CoreFunction,), {"forward": staticmethod(forward), "backward": staticmethod(backward)}
@@ -213,7 +257,8 @@ class FunctionCtx:
         self.core.save_for_backward(*tensors)
 
     def mark_dirty(self, *tensors: Any) -> None:
-        """What a forward changes in place; here that needs no mark."""
+        """What a forward writes to and gives back: it is the output from then on."""
+        self.core.call.dirty += tensors
 
     def mark_non_differentiable(self, *tensors: Any) -> None:
         """Outputs without derivative."""
@@ -221,7 +266,8 @@ class FunctionCtx:
             t.node = stop_gradient(t.node)
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Zeros stand for cotangents that are missing, whatever is said."""
+        """Whether zeros stand for cotangents that are missing, and not None."""
+        self.core.materialize = bool(value)
 
 
 class _Tensors(type):

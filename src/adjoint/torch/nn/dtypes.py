@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from adjoint.dtypes import AUTOCAST
 from adjoint.nn.utils.rnn import PackedSequence
 from adjoint.tensors.located import at_user
 
@@ -59,6 +60,8 @@ def of_one_dtype(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
 
 def refuse_mixed(layer: Any, name: str, given: tuple[Any, ...]) -> None:
     """Raise ValueError where the inputs of a layer, or a recurrent layer's states, have another dtype than its parameters."""
+    if AUTOCAST.get() is not None:
+        return
     own = layer.__dict__
     weight = next((own[n] for n in LAYERS_OF_ONE[name] if own.get(n) is not None), None)
     if weight is None:  # or computed from others

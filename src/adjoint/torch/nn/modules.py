@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from adjoint import nn as core_nn
 from adjoint.dtypes import DTYPES
+from adjoint.graph import NARROW
 from adjoint.nn.hooks import called as called_with_hooks
 from adjoint.nn.hooks import everywhere
 from adjoint.nn.lazy import Lazy
@@ -21,6 +22,7 @@ from adjoint.nn.states import BUFFER, CHILD, PARAMETER, UNSAVED
 from adjoint.nn.utils.parametrize import ParametrizationList as CoreParametrizationList
 from adjoint.tensors.located import at_user, enter_scope, leave_scope
 
+from .._autocast import forward_of
 from .._creation import device as Device
 from .._creation import given_dtype, on_cpu
 from .._errors import as_pytorchs
@@ -72,9 +74,9 @@ class Module(Surgery, Saving):
         token = enter_scope(kind.__name__, 2, user=not kind.__module__.startswith("adjoint."))
         try:
             if self._hooks is None and everywhere._hooks is None:
-                out = self.forward(*args, **kwargs)
+                out = (forward_of(self) if NARROW else self.forward)(*args, **kwargs)
             else:
-                out = called_with_hooks(self, args, kwargs)
+                out = called_with_hooks(self, args, kwargs, forward_of(self) if NARROW else None)
             if type(out) is not Tensor:
                 out = as_torch(out)
         except (ValueError, TypeError) as error:
