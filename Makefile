@@ -113,8 +113,8 @@ native: $(VENV)/.installed-dev
 		mv build/$$name.kept.ll src/adjoint/runtime/$$name.ll || exit 1; \
 	done
 	for name in calling programs recording; do \
-		$(VENV)/bin/python tools/native_code.py src/adjoint/runtime/$$name.ll > build/$$name.o && \
-		mv build/$$name.o src/adjoint/runtime/$$name.o || exit 1; \
+		$(VENV)/bin/python tools/native_code.py src/adjoint/runtime/$$name.ll > build/$$name.x86_64 && \
+		mv build/$$name.x86_64 src/adjoint/runtime/$$name.x86_64 || exit 1; \
 	done
 
 wheel: $(VENV)/bin/python

@@ -14,7 +14,7 @@ PARAMETERS = {"i64": NUMBER, "i32": NUMBER, "i1": CONDITION, "ptr": POINTER, "pt
 
 
 def vector(dtype: str, lanes: int) -> Kind:
-    return (0 if dtype == "bool" else ITEMSIZE[dtype], lanes) if lanes else PARAMETERS[dtype]
+    return (0 if dtype == "bool" else ITEMSIZE[dtype], lanes) if lanes else PARAMETERS.get(dtype, NUMBER)
 
 
 def check(functions: Iterable[L.Function]) -> None:
@@ -176,8 +176,6 @@ RULES: Mapping[type, Any] = {
     L.Array: lambda s: (_position(s), POINTER),
     L.Entry: lambda s: ([(s.table, POINTER), (s.position, NUMBER)], POINTER),
     L.At: lambda s: ([(s.pointer, POINTER), (s.offset, NUMBER)], POINTER),
-    L.Number: lambda s: ([(s.pointer, POINTER)], NUMBER),
-    L.Note: lambda s: ([(s.value, NUMBER), (s.pointer, POINTER)], None),
     L.Op: _op,
     L.Cast: lambda s: ([(s.a, vector(s.source, s.lanes))], vector(s.dtype, s.lanes)),
     L.Spread: lambda s: ([(s.scalar, INTEGER if s.dtype == "int64" else "element")], vector(s.dtype, s.lanes)),

@@ -191,15 +191,6 @@ def _write(pointer: Pointer, dtype: str, offsets: Array, values: Array) -> None:
 ONE = np.zeros(1, np.int64)
 
 
-def _read_number(run: Run, env: dict[str, Any], s: L.Number) -> None:
-    kind = ("int" if s.signed or s.narrow == "i64" else "uint") + s.narrow[1:]
-    env[s.to] = int(_elements(env[s.pointer], kind, ONE)[0])
-
-
-def _note(run: Run, env: dict[str, Any], s: L.Note) -> None:
-    _write(env[s.pointer], f"int{s.kind[1:]}", ONE, np.array([run.number(env, s.value)]))
-
-
 def _op(run: Run, env: dict[str, Any], s: L.Op) -> None:
     op, lanes, dtype = s.op, s.lanes, s.dtype
     if not lanes:
@@ -243,7 +234,8 @@ def _related(kind: str, relation: str, a: Array, b: Array) -> Array:
 
 def _cast(run: Run, env: dict[str, Any], s: L.Cast) -> None:
     if not s.lanes:
-        env[s.to] = run.number(env, s.a)
+        number = run.number(env, s.a)
+        env[s.to] = number % (1 << int(s.source[1:])) if s.op == "zext" else number
         return
     a = run.vector(env, s.a, s.source, s.lanes)
     if s.op == "bitcast":
@@ -293,6 +285,9 @@ def _offsets(run: Run, env: dict[str, Any], s: L.Load | L.Store) -> Array:
 
 
 def _load(run: Run, env: dict[str, Any], s: L.Load) -> None:
+    if not s.lanes:
+        env[s.to] = int(_elements(env[s.pointer], f"int{s.dtype[1:]}", ONE)[0])
+        return
     on, stored = run.mask(env, s.mask, s.lanes), "uint8" if s.dtype == "bool" else s.dtype
     found = np.zeros(s.lanes, stored)
     found[on] = _elements(env[s.pointer], stored, _offsets(run, env, s)[on])
@@ -306,6 +301,9 @@ def _single(run: Run, env: dict[str, Any], s: L.Single) -> None:
 
 
 def _store(run: Run, env: dict[str, Any], s: L.Store) -> None:
+    if not s.lanes:
+        _write(env[s.pointer], f"int{s.dtype[1:]}", ONE, np.array([run.number(env, s.value)]))
+        return
     on = run.mask(env, s.mask, s.lanes)
     if s.streamed and run.number(env, s.offset) % s.lanes:
         raise AssertionError("what is streamed begins amid a line of the caches")
@@ -377,7 +375,7 @@ def _call(run: Run, env: dict[str, Any], s: L.Call) -> None:
 
 RUN: Mapping[type, Callable[[Run, dict[str, Any], Any], None]] = {
     L.Argument: _argument, L.Array: _array,
-    L.Entry: _entry, L.At: _at, L.Number: _read_number, L.Note: _note, L.Op: _op, L.Cast: _cast, L.Spread: _spread,
+    L.Entry: _entry, L.At: _at, L.Op: _op, L.Cast: _cast, L.Spread: _spread,
     L.First: _first, L.Shuffle: _shuffle, L.Below: _below, L.Multiples: _multiples, L.AnyLane: _any_lane,
     L.Library: _library, L.Load: _load, L.Single: _single, L.Store: _store, L.StoreFirst: _store_first,
     L.Prefetch: _nothing, L.Variable: _nothing, L.Get: _get, L.Set: _set, L.Lane: _lane, L.For: _for, L.When: _when,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Host, Nest, Product, Transform, Unit, View
+from adjoint.compiler.fuse.kinds import Host, Line, Nest, Product, Unit, View
 from adjoint.compiler.fuse.padded import PADDED
 from adjoint.graph import ArrayType
 from adjoint.plan.plan import Plan, Step
@@ -139,12 +139,14 @@ def _check_unit(fusion: Fusion, unit: Unit, there: set[int]) -> None:
     for slot in unit.outputs:
         if slot not in fusion.shapes:
             raise ValueError(f"nobody knows the shape of %{slot}")
-        if slot in there and not isinstance(unit, Transform) and not _is_piece(unit, slot):
+        if slot in there and not _writes_again(unit, slot):
             raise ValueError(f"%{slot} is written twice")
 
 
-def _is_piece(unit: Unit, slot: int) -> bool:
-    """Whether a nest writes only a part of an array, beside what others write there."""
+def _writes_again(unit: Unit, slot: int) -> bool:
+    """Whether a unit may write an array that is there: a transform in place, and a nest a part, beside what others write."""
+    if isinstance(unit, Line):
+        return unit.kind == "transform"
     return isinstance(unit, Nest) and any(piece.root == slot for piece in unit.into.values())
 
 

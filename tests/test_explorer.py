@@ -10,7 +10,7 @@ import pytest
 import adjoint as ad
 from adjoint import _optional
 from adjoint.cli import main
-from adjoint.cli.expression import assignments, compute
+from adjoint.cli.expression import FUNCTIONS, assignments, compute
 from adjoint.graph import PRIMITIVES
 from adjoint.picture import build
 from adjoint.picture.formulas import FORMULAS
@@ -132,6 +132,15 @@ def test_expressions_know_arrays_functions_and_constants():
     assert y.item() == pytest.approx(6)
     assert compute("x**2 - -x", assignments(["x=3"])).item() == 12
     assert compute("exp(2)*x", assignments(["x=1"])).item() == pytest.approx(7.389, rel=1e-3)
+    assert compute("where(x > 1, ceil(x) * copysign(2, y), clip(x, 0, 1))", assignments(["x=2.5", "y=-1"])).item() == -6
+    assert compute("where(1 >= 2, x, 3 * x) * where(x != 2, 1, 2)", assignments(["x=2"])).item() == 12
+
+
+def test_every_elementwise_function_is_known_in_expressions():
+    """From the registry: whoever adds an operation adds no name here."""
+    elementwise = [name for name in ad.__all__ if name in PRIMITIVES and PRIMITIVES[name].elementwise]
+    assert len(elementwise) > 60 and set(elementwise) - {"astype"} <= set(FUNCTIONS)
+    assert not set(FUNCTIONS) & {"save", "load", "host_call", "exec", "jit"}
 
 
 @pytest.mark.parametrize(
@@ -142,6 +151,8 @@ def test_expressions_know_arrays_functions_and_constants():
         ("[x for x in (1,)]", "isn't arithmetic"),
         ("(lambda: x)()", "isn't arithmetic"),
         ("x if x else 1", "isn't arithmetic"),
+        ("1 < x < 3", "isn't arithmetic"),
+        ("x is x", "isn't arithmetic"),
         ("f'{x}'", "isn't arithmetic"),
         ("open(x)", "there is no function open"),
         ("eval(x)", "there is no function eval"),

@@ -96,6 +96,20 @@ def test_one_image():
         equal(f(x), f(x[None])[0].numpy())
 
 
+@pytest.mark.parametrize(("n", "count"), [(5, 3), (7, 4), (20, 3), (9, 7)])
+def test_uneven_windows_average_what_is_in_them(n, count):
+    windows = [(k * n // count, -(-(k + 1) * n // count)) for k in range(count)]
+    for k in range(n):
+        row = np.arange(n) + 1.0
+        row[k] = np.inf  # which must not reach other windows, nor meet a weight of 0
+        x = ad.variable(row[None, None])
+        y = F.adaptive_avg_pool1d(x, count)
+        equal(y, np.array([[[row[i:j].mean() for i, j in windows]]]))
+        (gradient,) = ad.gradients(y[0, 0, -1], [x])
+        i, j = windows[-1]
+        equal(gradient, np.where((np.arange(n) >= i) & (np.arange(n) < j), 1 / (j - i), 0.0)[None, None])
+
+
 def test_the_first_of_equal_pixels_has_the_gradient():
     x = double([[[[1.0, 2.0, 2.0], [2.0, 2.0, 0.0], [0.0, 0.0, 0.0]]]])
     gradient = ad.grad(lambda x: F.max_pool2d(x, 2, stride=1).sum())(x)

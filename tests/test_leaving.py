@@ -706,7 +706,7 @@ def test_another_type_may_answer() -> None:
             return "the quantity's own"
 
     assert np.heaviside(ad.tensor(1.0), Quantity()) == "the quantity's own"
-    with pytest.raises(TypeError, match=r"histogram2d[\s\S]*Write it with[\s\S]*test_leaving\.py"):
+    with pytest.raises(TypeError, match=r"histogram2d[\s\S]*rite it with[\s\S]*test_leaving\.py"):
         np.histogram2d(ad.tensor([1.0]), ad.tensor([1.0]))
 
 

@@ -88,6 +88,19 @@ def test_a_matrix_that_is_not_finite_gives_nan_and_leaves_the_others_alone(name:
     assert np.isnan(found[1]).any()
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint64"])
+@pytest.mark.parametrize(
+    "shapes", [((40, 30), (30, 50)), ((3, 40, 30), (3, 30, 20)), ((300, 1), (1, 300)), ((2, 3), (3, 4))]
+)
+def test_products_of_integers_are_numpys_to_the_bit(dtype: str, shapes: tuple[tuple[int, ...], ...]) -> None:
+    limits, draw = np.iinfo(dtype), np.random.default_rng(0)
+    for low, high in ((limits.min, limits.max), (max(limits.min, -90), 90), (0, 1)):  # the widest ones wrap around
+        a, b = [draw.integers(low, high, s, dtype=dtype, endpoint=True) for s in shapes]
+        found = (ad.tensor(a) @ ad.tensor(b)).numpy()
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found, np.matmul(a, b))
+
+
 def test_integers_and_lists_are_taken_as_the_default_dtype() -> None:
     assert la.inv([[2, 0], [0, 4]]).dtype == ad.float32
     np.testing.assert_allclose(la.inv([[2, 0], [0, 4]]).numpy(), [[0.5, 0], [0, 0.25]])

@@ -16,7 +16,7 @@ from adjoint.execution.native import compile_plan
 from adjoint.execution.tiers import tiers
 from test_native import normal, planned
 
-KINDS = {"float16": np.float16, "bfloat16": ad.bfloat16.dtype}
+KINDS = {"float16": np.dtype("float16"), "bfloat16": ad.bfloat16.dtype}
 each = pytest.mark.parametrize("dtype", KINDS)
 
 
@@ -82,6 +82,54 @@ def test_they_are_read_wherever_they_lie(dtype: str) -> None:
         same(found, view.astype("float32") + 1)
     for found, view in zip(computed(*[(v.astype("float32") * 2).astype(dtype) for v in views]), expected, strict=True):
         same(found, (view.astype("float32") * 2).astype(KINDS[dtype]))
+
+
+@each
+def test_they_are_moved_and_chosen(dtype: str) -> None:
+    x, y = [normal(9, 40, dtype="float32", seed=k).astype(KINDS[dtype]) for k in range(2)]
+    a, b, rows = ad.tensor(x), ad.tensor(y), np.array([3, -1, 0, 3])
+    half = np.array(0.1, KINDS[dtype])
+    outputs = {
+        "gathered": (a[ad.tensor(rows)], x[rows]),
+        "joined": (
+            ad.concat([a[:, :3], b[:, 30:], a[:, :1]], axis=1),
+            np.concatenate([x[:, :3], y[:, 30:], x[:, :1]], 1),
+        ),
+        "rolled": (ad.roll(a, 3, axis=1), np.roll(x, 3, 1)),
+        "padded": (ad.pad(a, ((1, 2), (0, 3))), np.pad(x, ((1, 2), (0, 3)))),
+        "by a number": (
+            ad.pad(a, ((1, 2), (0, 3)), value=0.1),
+            np.pad(x, ((1, 2), (0, 3)), constant_values=half),
+        ),
+        "chosen": (ad.where(a > b, a, b), np.where(x > y, x, y)),
+        "or a number": (ad.where(a > b, a, ad.full((), 0.1, dtype=dtype)), np.where(x > y, x, half)),
+    }
+    for name, (output, expected) in outputs.items():
+        plan, leaves, numbers = planned(output, ad.full((2, 3), 0.5) * 2)
+        program = compile_plan(plan)
+        hosts = [unit.step.op.name for unit in program.fusion.units if isinstance(unit, Host)]
+        assert set(hosts) <= {"greater"}, name
+        same(program.run(leaves, numbers, False)[0], expected)
+
+
+@each
+def test_a_stencil_and_a_loop(dtype: str) -> None:
+    x = normal(16, 24, dtype="float32").astype(KINDS[dtype])
+
+    def stencil(x: ad.Tensor) -> ad.Tensor:
+        y = ad.pad(x * 2, ((1, 1), (2, 2))).astype("float32")
+        return y[2:, 4:] + y[:-2, :-4] - 2 * y[1:-1, 2:-2]
+
+    def last(x: ad.Tensor) -> ad.Tensor:
+        return ad.scan(lambda c, row: (c * 0.5 + row, None), ad.zeros((24,), dtype=dtype), x)[0]
+
+    for f in (stencil, last, ad.grad(lambda x: (stencil(x) ** 2).sum() + last(x).sum())):
+        compiled, h = ad.jit(f), ad.tensor(x)
+        expected = f(h).numpy()
+        for _ in range(3):
+            found = compiled(h).numpy()
+            assert found.dtype == expected.dtype
+            np.testing.assert_allclose(found.astype("float32"), expected.astype("float32"), 0.02, 0.02)
 
 
 @each

@@ -65,7 +65,7 @@ def test_they_hold_what_they_hold() -> None:
 
 def test_a_class_that_is_called_otherwise_stays_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """A node that isn't right, or a place that is another one, leaves all to Python."""
-    code = recording._loaded[0].addresses
+    code = recording._loaded
     place = recording.ctypes.c_ssize_t.from_address(id(type) + recording.CALLED_AT).value
     called = recording.ctypes.c_void_p.from_address(id(Node) + place)
     assert called.value == code["make"]
@@ -150,7 +150,7 @@ def test_the_code_comes_with_the_package(tmp_path: Path) -> None:
 
 
 def test_elsewhere_the_next_process_finds_the_code_without_llvm(tmp_path: Path) -> None:
-    program = "import adjoint\nfrom adjoint.runtime import calling, code, llvm, recording\ncode.X86 = ()\n"
+    program = "import adjoint\nfrom adjoint.runtime import calling, llvm, recording, shipped\nshipped.X86 = ()\n"
     environment = {**os.environ, "ADJOINT_CACHE": str(tmp_path)}
     first = "assert not recording.is_there() and not llvm.is_loaded()\n"
     first += "assert recording._code(True) and calling._native and llvm.is_loaded()\n"

@@ -10,6 +10,8 @@ import pytest
 
 import adjoint as ad
 from adjoint.execution.native import program
+from adjoint.plan.canonical import canonicalize
+from adjoint.plan.plan import build
 from adjoint.runtime import memory
 from adjoint.runtime.memory import (
     FREE,
@@ -165,8 +167,10 @@ def test_new_arrays_side_by_side_ask_for_large_pages():
 def test_the_first_run_of_a_program_asks_for_large_pages_for_its_small_results(monkeypatch):
     asked = []
     monkeypatch.setattr(program, "join_pages", lambda arrays: asked.append([x.shape for x in arrays]))
-    double = ad.jit(lambda *given: [x * 2.5 for x in given])
     given = [ad.tensor(np.ones((16, 32 + k), "f4")) for k in range(20)]
+    c = canonicalize([(x * 2.5).node for x in given])
+    double = program.compile_nests(build(c, list(range(c.roots)), False))
     for _ in range(3):
-        results = double(*given)
+        results = double.run([x.value for x in c.leaves], [number for number, _ in c.numbers], True)
     assert asked == [[x.shape for x in results]]
+    assert all([(x == 2.5).all() for x in results])

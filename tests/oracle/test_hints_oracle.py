@@ -9,9 +9,8 @@ import pytest
 import adjoint as ad
 import adjoint.torch as interface
 
-torch = pytest.importorskip("torch")
-
 pytestmark = pytest.mark.oracle
+torch = pytest.importorskip("torch")
 
 X = ad.ones((2, 2))
 PLACES: dict[str, tuple[Any, Any, Any]] = {

@@ -105,3 +105,24 @@ def test_lists_for_tuples(index):
         expected, found = (run(world, ((3, 4), ()), line, 0) for world in (torch, own))
         for a, b in zip(expected, found, strict=True):
             np.testing.assert_allclose(b, a, rtol=1e-12, err_msg=line)
+
+
+@pytest.mark.parametrize("dim", [0, 1, -1])
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool", "complex64"])
+def test_a_number_in_slices(dtype, dim):
+    values = (np.random.default_rng(0).normal(size=(5, 6, 7)) * 5).astype(dtype)
+
+    def filled(library):
+        x = library.tensor(values)
+        found = [x.index_fill(dim, library.tensor(at), 1) for at in ([0, 3, 3], 2)]
+        x.index_fill_(dim, library.tensor([1]), 0)
+        found += [x, x.index_fill(dim, library.tensor([], dtype=library.int64), 1)]
+        if dtype != "float32":
+            return found
+        y = library.tensor(values, requires_grad=True)
+        number = library.tensor(2.0, requires_grad=True)
+        (y.index_fill(dim, library.tensor([0, 2, 2]), number) ** 3).sum().backward()
+        return [*found, y.grad, number.grad]
+
+    for theirs, ours in zip(filled(torch), filled(own), strict=True):
+        np.testing.assert_array_equal(ours.numpy(), theirs.numpy())

@@ -12,24 +12,28 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import adjoint as ad
+from adjoint.graph import PRIMITIVES
 
 __all__ = ["FUNCTIONS", "assignments", "compute"]
 
 MAX_LENGTH, MAX_DEPTH, MAX_NUMBER, MAX_SIZE = 100_000, 200, 10.0**300, 1 << 20
 
+COMPOSED = "log_softmax logsumexp matmul max mean min norm outer prod softmax square std sum var".split()
+# Those, and every elementwise operation that is a function of `ad`.
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     name: getattr(ad, name)
-    for name in (
-        "abs acos acosh asin asinh atan atan2 atanh cos cosh erf exp expm1 gelu hypot log log10 log1p log2 log_softmax "
-        "logaddexp logsumexp matmul max maximum mean min minimum norm outer prod relu sigmoid sign silu sin sinh softmax "
-        "softplus sqrt square std sum tan tanh var"
-    ).split()
+    for name in ad.__all__
+    if name in COMPOSED or (name in PRIMITIVES and PRIMITIVES[name].elementwise and name != "astype")
 }
 CONSTANTS = {"pi": math.pi, "e": math.e}
 
 BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow,
     ast.MatMult: operator.matmul, ast.Mod: operator.mod, ast.FloorDiv: operator.floordiv,
+}  # fmt: skip
+COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
 }  # fmt: skip
 UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {ast.USub: operator.neg, ast.UAdd: operator.pos}
 
@@ -138,6 +142,9 @@ def _value(node: ast.expr, variables: Mapping[str, Any], unused: set[str], depth
         return BINARY[type(node.op)](left, right)
     if isinstance(node, ast.UnaryOp) and type(node.op) in UNARY:
         return UNARY[type(node.op)](value(node.operand))
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARED:
+        left, right = value(node.left), value(node.comparators[0])
+        return COMPARED[type(node.ops[0])](left if isinstance(left, ad.Tensor) else ad.tensor(float(left)), right)
     if isinstance(node, ast.List):
         return ad.tensor(_number_or_list(node))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
@@ -148,5 +155,5 @@ def _value(node: ast.expr, variables: Mapping[str, Any], unused: set[str], depth
             arguments = [ad.tensor(float(x)) for x in arguments]
         return FUNCTIONS[node.func.id](*arguments)
     raise ValueError(
-        f"{ast.unparse(node)[:60]!r} isn't arithmetic; only numbers, names, operators and functions are read"
+        f"{ast.unparse(node)[:60]!r} isn't arithmetic; only numbers, names, operators, comparisons and functions are read"
     )

@@ -30,7 +30,6 @@ from adjoint.compiler.fuse.padded import PADDED
 from adjoint.compiler.fuse.scans import Scans
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.build_matrices import Stacked
-from adjoint.compiler.loops.build_ordering import Searches
 from adjoint.compiler.loops.formulas import REDUCTIONS, has_formula
 from adjoint.compiler.tables import Along, Start
 from adjoint.graph import PRIMITIVES
@@ -201,7 +200,7 @@ def _beside(n: Numbering, made: Sequence[Product | Window]) -> tuple[Key, ...]:
 def _literal(fusion: Fusion, root: int) -> tuple[str, bytes] | None:
     """A constant of the plan that is one number stands in the code itself."""
     constant = fusion.plan.constants.get(root)
-    return None if constant is None or constant.ndim else (constant.dtype.str, constant.tobytes())
+    return None if constant is None or constant.ndim else (constant.dtype.name, constant.tobytes())
 
 
 def _writes_much(fusion: Fusion, nest: Nest) -> bool:
@@ -240,16 +239,13 @@ def _scans(n: Numbering, unit: Scan) -> Scans:
 
 
 def _line(n: Numbering, unit: Line) -> Key:
-    (view, *values), out = unit.reads, unit.step.output
-    shape = view.shape
+    shape, out = unit.reads[0].shape, unit.step.output
     axis = unit.axis % len(shape)
     beside, times = size_of(shape[axis + 1 :]), size_of(shape[:axis])
-    if unit.kind == "order" and values:
-        reads, count = (n.view(view).root, n.view(values[0]).root), size_of(values[0].shape) // times
-        return "search", Searches(unit.dtype, unit.length, count, times, unit.attributes, reads, n.of(out))
-    lines = tuple([(n.view(one).root, shape[axis] > 1 and one.strides[axis] < 0) for one in unit.reads])
+    turns = unit.kind == "running" and shape[axis] > 1  # what it reads may lie backwards
+    lines = tuple([(n.view(one).root, turns and one.strides[axis] < 0) for one in unit.reads])
     along = Along(unit.step.op.name, unit.dtype, unit.attributes, unit.length, beside, times, lines, n.of(out))
-    return "ranks" if unit.kind == "order" else unit.kind, along
+    return unit.kind if unit.kind != "order" else "search" if len(lines) > 1 else "ranks", along
 
 
 def _moving(n: Numbering, move: Move) -> Moving:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -254,11 +254,9 @@ class Inputs:
         self.body: list[Any] = []
         self.names: dict[Any, str] = {}
 
-    @contextmanager
-    def at_the_beginning(self) -> Iterator[None]:
+    def at_the_beginning(self) -> AbstractContextManager[None]:
         """Add statements before all others."""
-        with self.e.inside(self.body):
-            yield
+        return self.e.inside(self.body)
 
     def listed(self, items: Items) -> str:
         """Where in the block a list begins."""
@@ -270,8 +268,10 @@ class Inputs:
         """What is made at the beginning, and has a name by this key from then on."""
         found = self.names.get(key)
         if found is None:
-            with self.at_the_beginning():
-                found = self.names[key] = make()
+            e, before = self.e, self.e.body
+            e.body = self.body
+            found = self.names[key] = make()
+            e.body = before
         return found
 
     def pointer(self, key: Key) -> str:

@@ -21,6 +21,7 @@ from adjoint.shapes import Shape
 
 CUBIC = -0.75  # the coefficient of cubic convolution (R. Keys, 1981)
 SMOOTH_CUBIC = -0.5  # the one for antialiasing, as in Pillow
+FEW = 4  # taps: more are gathered all at once
 
 
 class Taps(NamedTuple):
@@ -28,6 +29,7 @@ class Taps(NamedTuple):
 
     positions: Any
     weights: Any
+    ragged: bool = False  # whether some outputs have fewer, and what fills their rows must not count
 
     @staticmethod
     def of(rows: Iterable[tuple[Sequence[int], Sequence[float]]]) -> Taps:
@@ -36,7 +38,7 @@ class Taps(NamedTuple):
         most = max(len(places) for places, _ in listed)
         positions = [[*places, *[places[0]] * (most - len(places))] for places, _ in listed]
         weights = [[*shares, *[0.0] * (most - len(shares))] for _, shares in listed]
-        return Taps(np.array(positions), np.array(weights))
+        return Taps(np.array(positions), np.array(weights), any([len(places) < most for places, _ in listed]))
 
 
 def resampled(x: Node, axis: int, taps: Taps) -> Node:
@@ -45,10 +47,18 @@ def resampled(x: Node, axis: int, taps: Taps) -> Node:
     if most == 1 and (taps.weights == 1).all():
         return at(x, axis, taps.positions[:, 0])
     weights = taps.weights.astype(x.dtype.dtype)
+    times = ops.scale if taps.ragged else ops.multiply  # an infinity by 0
+    behind = (1,) * (x.ndim - axis - 1)
+    if most > FEW:
+        each = at(x, axis, taps.positions.reshape(-1))
+        each = ops.reshape(each, (*x.shape[:axis], count, most, *x.shape[axis + 1 :]))
+        beside = ops.data(weights.reshape(count, most, *behind))
+        return ops.sum(times(each, ops.broadcast_to(beside, each.shape)), (axis + 1,))
     parts = []
     for k in range(most):
-        beside = ops.data(weights[:, k].reshape(count, *(1,) * (x.ndim - axis - 1)))
-        parts.append(ops.multiply(at(x, axis, taps.positions[:, k]), beside))
+        part = at(x, axis, taps.positions[:, k])
+        beside = ops.data(weights[:, k].reshape(count, *behind))
+        parts.append(times(part, ops.broadcast_to(beside, part.shape)))
     return functools.reduce(ops.add, parts)
 
 

@@ -300,17 +300,19 @@ class DataLoader:
             yield number, rows
 
     def _rows(self, epoch: int) -> Iterator[Any]:
-        """The rows of each batch of an epoch: a slice, or a list of numbers."""
+        """The rows of each batch of an epoch: a slice, or a list of numbers; of arrays that are shuffled an array of them."""
         size = self.batch_size or 1
         if self.batch_sampler is not None:
             yield from map(list, self._drawn(self.batch_sampler, epoch))
-        elif self.sampler is not None or self.shuffle:
+        elif self.sampler is not None or (self.shuffle and self._columns is None):
             drawn = iter(self._drawn(self.sampler, epoch) if self.sampler is not None else self.order(epoch).tolist())
             while (rows := list(itertools.islice(drawn, size))) and (len(rows) == size or not self.drop_last):
                 yield rows
         else:
+            order = self.order(epoch) if self.shuffle else None
             for start in range(0, len(self) * size, size):
-                yield slice(start, min(start + size, self.length))
+                some = slice(start, min(start + size, self.length))
+                yield some if order is None else order[some]
 
     def _drawn(self, sampler: Any, epoch: int) -> Iterable[Any]:
         """What a sampler gives in an epoch, as it gives it."""
@@ -329,7 +331,7 @@ class DataLoader:
         if self._columns is None:
             numbers = range(rows.start, rows.stop) if isinstance(rows, slice) else rows
             return self._collated(_fetched(self.dataset, numbers[self._own(len(numbers))]))
-        if not isinstance(rows, slice):
+        if isinstance(rows, list):
             rows = np.array([operator.index(number) for number in rows], np.intp)
         shared = self.part[1] > 1
         if shared and self.augment is None:

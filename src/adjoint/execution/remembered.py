@@ -64,15 +64,15 @@ class PlanCache:
         if due and graph.recognizer is None and self.graphs.get(key) is graph:
             graph.recognizer = recognizer(c, native)
             if graph.recognizer is not None:
-                found = self.often.setdefault(_kind(c.order[: c.roots], key), [])
+                found = self.often.setdefault(_kind(c.order[: c.roots], key[-1]), [])
                 if len(found) == MOST_ALIKE:
                     found.pop(0)[1].recognizer = None
                 found.append((key, graph))
 
-    def recognised(self, roots: list[Node], native: bool, *settings: Any) -> tuple[Remembered, Any] | None:
+    def recognised(self, roots: list[Node], native: bool, setting: Any) -> tuple[Remembered, Any] | None:
         """What is remembered of a graph that was met often, by its roots, and what its recognizer found. `native` code may find
         it."""
-        known = self.often.get(_kind(roots, settings))
+        known = self.often.get(_kind(roots, setting))
         if not known:
             return None
         for i in range(len(known) - 1, -1, -1):
@@ -123,6 +123,7 @@ class PlanCache:
                 forgotten.remembered = None
 
 
-def _kind(roots: list[Node], key: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What is seen of a graph at its roots, and the settings that its key ends with."""
-    return len(roots), roots[0].op, roots[0].type, key[-1]
+def _kind(roots: list[Node], setting: Any) -> tuple[Any, ...]:
+    """What is seen of a graph at its roots, and the setting that its key ends with."""
+    first = roots[0]
+    return len(roots), first.op, first.type, setting

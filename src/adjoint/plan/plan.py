@@ -7,7 +7,7 @@ broadcast by themselves, decides what to keep for a later reverse pass, and note
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -138,12 +138,12 @@ class Plan:
         slots: list[Any] = [step.output for step in steps if step.op is CALL]
         self.joined, self.count = steps, len(steps) + sum([len(own) - 1 for own in slots])
 
-    @property
-    def elements(self) -> int:
-        """How many elements all steps compute."""
-        types = [step.type for step in self.joined]
-        types += [t for step in self.joined if step.op is CALL for t in step.attributes[0].every_type]
-        return sum([t.size for t in types if type(t) is not tuple])
+    def sizes(self) -> Iterator[int]:
+        """The elements of each array that a step computes."""
+        for step in self.joined:
+            for t in step.attributes[0].every_type if step.op is CALL else (step.type,):
+                if t.__class__ is not tuple:
+                    yield t.size
 
     @property
     def nbytes(self) -> int:
@@ -424,24 +424,27 @@ def _narrow(plan: Plan) -> None:
             plan.joined[k] = step._replace(attributes=attributes, kernel=kernel, masked=step.op.masked or kernel)
 
 
-def _note_masks(plan: Plan) -> None:
-    after: set[int] = set()
-    looked_at: list[tuple[int, Primitive, Sequence[int]]] = []
-    for step in plan.joined:
+def _looked_at(steps: Sequence[Step]) -> Iterator[tuple[int, Primitive, Sequence[int]]]:
+    """Steps as `must_mask` takes them."""
+    for step in steps:
         op, _, _, _, inputs, slot, _ = step
         if op is not CALL:
-            looked_at.append((slot, op, inputs))
+            yield slot, op, inputs
         elif step.attributes[0].masks:
-            looked_at += [(one.output, one.op, one.inputs) for one in written_out(step)]
+            yield from [(one.output, one.op, one.inputs) for one in written_out(step)]
         else:
-            looked_at += [(slot, CALL, inputs) for slot in results_of(step)]
-    plan.always_masked = must_mask(looked_at, after)
+            yield from [(slot, CALL, inputs) for slot in results_of(step)]
+
+
+def _note_masks(plan: Plan) -> None:
+    after: set[int] = set()
+    plan.always_masked = must_mask(_looked_at(plan.joined), after)
     plan.has_masked = bool(after)
     doubtful = [place for place, (_, _, slot, _) in enumerate(plan.outputs) if slot in after]
     types = [plan.types[plan.outputs[place][2]] for place in doubtful]
     plan.always_masked = plan.always_masked or tuple in map(type, types)  # several arrays, which nobody looks at
     plan.checked = [place for place, t in zip(doubtful, types, strict=True) if type(t) is not tuple and t.inexact]
-    plan.has_products = not PRODUCTS.isdisjoint([op for _, op, _ in looked_at])
+    plan.has_products = not PRODUCTS.isdisjoint([step.op for step in plan.joined])
 
 
 # What to compute: the number of a node in the canonical order, which of its values if it has several, the node that stands

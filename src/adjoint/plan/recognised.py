@@ -100,7 +100,7 @@ class Recognizer:
         all that, and whether the nodes are held as noted."""
         try:
             found = self.match(roots)
-            if found is not None:
+            if found is not None and self.parts:
                 for (part, expected), attributes in zip(self.parts, found[5], strict=True):
                     if part(attributes) != expected:
                         found = None

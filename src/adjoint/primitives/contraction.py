@@ -24,7 +24,29 @@ def _batched(a: Any, b: Any, out: Any = None) -> Any:
     return np.matmul(a, b, out=out)
 
 
+SHORT = 1 << 14  # products
+EXACT = 1 << 53  # float64 holds the integers up to it
+
+
+def _of_integers(a: Any, b: Any, out: Any = None) -> Any:
+    """By float64 where it holds every sum exactly, in any order: NumPy multiplies integers one by one, 20 times as slowly."""
+    k = a.shape[-1]
+    if a.size * b.shape[-1] < SHORT or k * _largest(a) * _largest(b) > EXACT:
+        return _batched(a, b, out) if a.ndim > 2 else np.matmul(a, b, out=out)
+    found = np.matmul(a.astype(np.float64), b.astype(np.float64)).astype(np.int64)
+    if out is None:
+        return found.astype(a.dtype, copy=False)  # what is narrower wraps around, as sums in it do
+    np.copyto(out, found, casting="unsafe")
+    return out
+
+
+def _largest(x: Any) -> int:
+    return max(int(x.max()), -int(x.min()))
+
+
 def _kernel(attributes: None, type: Any) -> Any:
+    if type.size and type.dtype.kind in "iu":
+        return _of_integers
     if type.ndim > 2 and type.size:
         return _batched
     if type.size == 0 or type.dtype.kind in "fc":

@@ -11,7 +11,7 @@ from typing import Any
 from adjoint import dtypes
 from adjoint.graph import CALLS, MODE, NARROW, Calls, Located, Mode, Scope, Surface
 from adjoint.graph.kinds import HOW, MOST_KINDS, OF_VIEW, ON_CALLS, ON_KIND, WHERE, Kind, unknown
-from adjoint.runtime import code, entries
+from adjoint.runtime import entries, shipped
 from adjoint.runtime.memory import LAYOUT
 from adjoint.tracing import ACTIVE
 
@@ -23,7 +23,6 @@ NEW_VIEW = ("_changed", "_of_leaf", "_at", "_turns")  # what a new view has alwa
 SCOPE = ("name", "site", "offset", "parent", "user")
 FILE = "co_filename"
 _native: list[int] = []  # where Python's functions are described, and the code
-_loaded: list[code.Code] = []
 _surfaces: dict[int, Any] = {}  # interfaces, by their addresses, as native code reads them
 
 
@@ -32,13 +31,12 @@ def load(python: int, compiling: bool) -> None:
     is told of Python."""
     if _native or _places(Scope, SCOPE) is None or _places(Mode, ("grad", "site", "offset")) is None:
         return
-    _loaded[:] = code.of_package("calling", ("again",), None, compiling)
-    if _loaded:
-        _native[:] = [python, _loaded[0].addresses["again"]]
+    found = shipped.addresses("calling", ("again",), None, compiling)
+    if found:
+        _native[:] = [python, found["again"]]
         ON_CALLS[:], ON_KIND[:] = [prepare], [_add]
         for calls in CALLS:
             calls.again = unknown
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(_loaded[0]))  # for as long as there are functions
 
 
 def prepare(calls: Calls) -> None:

@@ -3,30 +3,25 @@
 Functions that are new are compiled together, as one module; its object code is one entry of the cache, and each function has
 an entry that says where it is. Both are found by hashes of everything that decides the code. Names in the object code are made
 of these hashes, so a function can't be taken for another, and object code holds no address.
-
-What Python's objects are made by and looked at comes with the package as machine code (`of_package`): it is there at once, in
-programs too short for LLVM.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import os
 import re
 import struct
-import sys
 import weakref
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from adjoint.runtime import llvm, object_cache
+from adjoint.runtime.executable import Mapped
 from adjoint.runtime.interrupts import Uninterrupted
-from adjoint.runtime.mapped import Mapped, mapped
+from adjoint.runtime.mapped import mapped
 
 HEX = 32  # digits of a hash in a name
-X86 = ("x86_64", "amd64")
 
 
 class Source(NamedTuple):
@@ -64,42 +59,6 @@ def in_c(name: str, names: tuple[str, ...], left_open: tuple[int, int] | None = 
     """The source that is a file in C of this package, of which `make native` has made LLVM's text."""
     text = (Path(__file__).parent / f"{name}.ll").read_text("utf-8")
     return Source(text, frozenset(), names, left_open)
-
-
-_shipped: dict[str, Code] = {}
-
-
-def of_package(
-    name: str, names: tuple[str, ...], left_open: tuple[int, int] | None = None, compiling: bool = True
-) -> list[Code]:
-    """The machine code of a file in C of this package, in a list; empty where there is none yet. It came with the package, or
-    else it is compiled, once LLVM is loaded, which it is for that with `compiling`; or it was by an earlier process."""
-    with llvm.lock, Uninterrupted():
-        found = shipped(name, names, left_open)
-        if found is not None:
-            return [found]
-        # asked for its facts first, LLVM's are remembered: the next process finds the code without loading it
-        loads = llvm.is_loaded() or (compiling and llvm.facts() is not None and llvm.binding() is not None)
-        source = in_c(name, names, left_open)
-        return load([source]) if loads else find(source)
-
-
-def shipped(name: str, names: tuple[str, ...], left_open: tuple[int, int] | None) -> Code | None:
-    """The machine code that came with the package, for any x86-64 that calls functions as System V does; None elsewhere. It stays
-    for good, for others know its addresses."""
-    if name in _shipped:
-        return _shipped[name]
-    if os.name != "posix" or os.uname().machine not in X86 or sys.maxsize < 1 << 32:
-        return None
-    try:
-        contents = (Path(__file__).parent / f"{name}.o").read_bytes()
-    except OSError:
-        return None
-    library = mapped(Source("", frozenset(), names, left_open).filled(contents))
-    if library is None:
-        return None
-    _shipped[name] = Code(library, name, names, None)
-    return _shipped[name]
 
 
 @functools.cache

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 from adjoint import _forks, _optional
 from adjoint.runtime import object_cache
+from adjoint.runtime.executable import Mapped
 from adjoint.runtime.interrupts import Uninterrupted
-from adjoint.runtime.mapped import Mapped, calls_outside, mapped
+from adjoint.runtime.mapped import calls_outside, mapped
 
 ROOM, ROOM_PER_CHARACTER = 1 << 25, 40  # bytes that LLVM takes for a module, at most about twice what was measured
 ENGINE_BYTES = 60_000  # what an engine takes beside its code

@@ -7,14 +7,14 @@ whose code is all in the cache need not load LLVM, which takes longer than a sho
 
 from __future__ import annotations
 
-import ctypes
-import functools
 import mmap
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Mapped", "calls_outside", "mapped"]
+from adjoint.runtime.executable import Mapped, executable
+
+__all__ = ["calls_outside", "mapped", "placed"]
 
 SECTION = np.dtype([("name", "<u4"), ("type", "<u4"), ("flags", "<u8"), ("address", "<u8"), ("offset", "<u8"), ("size", "<u8"),
                     ("link", "<u4"), ("info", "<u4"), ("alignment", "<u8"), ("entry", "<u8")])  # fmt: skip
@@ -26,30 +26,18 @@ CONTENTS, SYMBOLS, RELOCATIONS = 1, 2, 4  # kinds of sections: SHT_PROGBITS, SHT
 WRITTEN, LOADED, OF_THREADS = 1, 2, 0x400  # flags: SHF_WRITE, SHF_ALLOC, SHF_TLS
 DISTANCE, CALL = 2, 4  # kinds of relocations: R_X86_64_PC32, R_X86_64_PLT32
 FARTHEST = 1 << 31
-READ_AND_EXECUTE = 5
 
 Array = np.ndarray[Any, Any]
 
 
-class Mapped:
-    """Functions in memory, alive as long as this object."""
-
-    __slots__ = ("block", "names", "nbytes", "start")
-
-    def __init__(self, block: mmap.mmap, start: int, names: dict[str, int]) -> None:
-        self.block = block
-        self.start = start
-        self.names = names
-        self.nbytes = len(block)
-
-    def address(self, name: str) -> int:
-        """Where a function is; 0 where there is none."""
-        offset = self.names.get(name)
-        return 0 if offset is None else self.start + offset
-
-
 def mapped(contents: bytes) -> Mapped | None:
     """Object code in memory; None where it is none of x86's ELF, or refers to what isn't its own."""
+    found = placed(contents)
+    return None if found is None else executable(*found)
+
+
+def placed(contents: bytes) -> tuple[bytes, dict[str, int]] | None:
+    """The contents of the block that object code becomes, and where in it functions begin; None as above."""
     headers = _sections(contents)
     if headers is None:
         return None
@@ -63,7 +51,7 @@ def mapped(contents: bytes) -> Mapped | None:
             size = places[i] + int(header["size"])
     if not size or max([int(headers[i]["alignment"]) for i in places]) > mmap.PAGESIZE:
         return None
-    memory = np.zeros(-(-size // mmap.PAGESIZE) * mmap.PAGESIZE, np.uint8)
+    memory = np.zeros(size, np.uint8)
     for i, place in places.items():
         memory[place : place + int(headers[i]["size"])] = _table(contents, headers[i], np.dtype(np.uint8))
     for header in headers:
@@ -72,7 +60,7 @@ def mapped(contents: bytes) -> Mapped | None:
             continue
         if header["type"] == RELOCATIONS and not _fill_in(memory, contents, headers, header, places, target):
             return None
-    return _executable(memory, _names(contents, headers, places))
+    return memory.tobytes(), _names(contents, headers, places)
 
 
 def _fill_in(memory: Array, contents: bytes, headers: Array, header: Any, places: dict[int, int], target: int) -> bool:
@@ -107,25 +95,6 @@ def _names(contents: bytes, headers: Array, places: dict[int, int]) -> dict[str,
                 name = contents[start : contents.index(b"\0", start)].decode()
                 found[name] = place + int(symbol["value"])
     return found
-
-
-def _executable(memory: Array, names: dict[str, int]) -> Mapped | None:
-    """A block of memory with these contents that can be executed, and no longer written; None where the system lets none be."""
-    try:
-        block = mmap.mmap(-1, len(memory), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ | mmap.PROT_WRITE)
-    except (AttributeError, OSError, ValueError):
-        return None
-    block[:] = memory.tobytes()
-    start = ctypes.addressof(ctypes.c_char.from_buffer(block))
-    return Mapped(block, start, names) if _protect()(start, len(memory), READ_AND_EXECUTE) == 0 else None
-
-
-@functools.cache
-def _protect() -> Any:
-    """The system's call that says what may be done with memory: (start, bytes, what)."""
-    function = ctypes.CDLL(None).mprotect
-    function.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-    return function
 
 
 def calls_outside(contents: bytes) -> bool:

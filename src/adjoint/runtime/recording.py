@@ -1,9 +1,9 @@
 """Native code that makes Python's objects and looks at them: nodes, and whether a graph is one that was met before (see
 `plan.recognised`).
 
-It is `recording.c`, which comes with the package as machine code for x86-64 (`recording.o`). Elsewhere it is compiled from LLVM's
-text (`recording.ll`): there once it is in the cache or LLVM is loaded anyway. Without it, and where Python's objects aren't as it
-has them, functions of Python's do the same.
+It is `recording.c`, which comes with the package as machine code for x86-64 (`recording.x86_64`). Elsewhere it is compiled from
+LLVM's text (`recording.ll`): there once it is in the cache or LLVM is loaded anyway. Without it, and where Python's objects
+aren't as it has them, functions of Python's do the same.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from adjoint.graph import SEARCHES, Kept, Node, Search
 from adjoint.primitives.core import FULL, VERSION
-from adjoint.runtime import calling, code, entries, llvm
+from adjoint.runtime import calling, entries, shipped
 from adjoint.runtime.memory import LAYOUT
 
 if TYPE_CHECKING:
@@ -100,23 +100,20 @@ def _made(*arguments: Any, **keywords: Any) -> Node:
     return node
 
 
-_loaded: list[code.Code] = []
-_looked = [False]  # whether it isn't in the cache
+_loaded: dict[str, int] = {}  # where the functions are
 
 
-def _code(compiling: bool) -> list[code.Code]:
-    """The machine code, if it can be had without loading LLVM, or with `compiling`."""
-    if _loaded or (_looked[0] and not compiling and not llvm.is_loaded()):
-        return _loaded
-    _looked[0] = True
-    python = ctypes.addressof(_python())
-    _loaded[:] = code.of_package("recording", ("match", "make", "below", "store", "filled"), (OPEN, python), compiling)
-    if _loaded:
-        addresses = _loaded[0].addresses
-        _install(addresses["make"], addresses["filled"])
-        for search in SEARCHES:
-            _improve(search, addresses["below"])
-        calling.load(python, compiling)
+def _code(compiling: bool) -> dict[str, int]:
+    """Where the functions are, if they can be had without loading LLVM, or with `compiling`."""
+    if not _loaded:
+        python = ctypes.addressof(_python())
+        names = ("match", "make", "below", "store", "filled")
+        _loaded.update(shipped.addresses("recording", names, (OPEN, python), compiling))
+        if _loaded:
+            _install(_loaded["make"], _loaded["filled"])
+            for search in SEARCHES:
+                _improve(search, _loaded["below"])
+            calling.load(python, compiling)
     return _loaded
 
 
@@ -140,7 +137,7 @@ def _install(make: int, filled: int) -> None:
     called.value = make
     if not _is_right():
         called.value = None
-    kept = (_loaded[0], _python(), _made)  # also while the interpreter ends, when finalizers may make nodes
+    kept = (_python(), _made)  # also while the interpreter ends, when finalizers may make nodes
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
 
 
@@ -167,7 +164,7 @@ def matcher(
     noted, if the nodes are what is expected, else None; the array in which that is noted; and what has to stay while it is
     called. None where there is no native code for it. With `compiling`, LLVM may be loaded for that."""
     python = _python()
-    found = [] if python is None else _code(compiling)
+    found = {} if python is None else _code(compiling)
     if not found or any([e.asked == "free" and e.number is not float for e in nodes]):
         return None
     table, edges = (ctypes.c_int64 * (WIDTH * len(nodes)))(), [k for e in nodes for k in e.edges or ()]
@@ -188,8 +185,8 @@ def matcher(
         2 << len(nodes).bit_length(),
         ctypes.addressof(held),
     ]
-    function = entries.made("match", found[0].addresses["match"], numbers, True)
-    return None if function is None else (function, held, (nodes, table, numbered, found))
+    function = entries.made("match", found["match"], numbers, True)
+    return None if function is None else (function, held, (nodes, table, numbered))
 
 
 def storer(nodes: Sequence[Expected], outputs: Sequence[Any]) -> Callable[..., bool] | None:
@@ -205,4 +202,4 @@ def storer(nodes: Sequence[Expected], outputs: Sequence[Any]) -> Callable[..., b
             return None
         table += [i, is_kept, not is_kept and (not node.tracked or node.op is VERSION)]
     numbers = [ctypes.addressof(python), id(AGAIN), len(outputs), *table]
-    return entries.made("store", _loaded[0].addresses["store"], numbers, None)
+    return entries.made("store", _loaded["store"], numbers, None)

@@ -10,10 +10,8 @@ import numpy as np
 
 import adjoint.tensors.functions as f
 from adjoint import _optional, tree
-from adjoint.dtypes import float64
-from adjoint.graph import array_type
 from adjoint.plan.canonical import ValueNeededError
-from adjoint.primitives.core import leaf
+from adjoint.tensors.conversion import array_node
 from adjoint.tensors.leaving import custom_code
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import wrap
@@ -83,18 +81,12 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def called(*vectors: Any) -> Any:
         with inside:
-            found = whole(*map(_vector, vectors))
+            found = whole(*[np.asarray(v, np.float64) for v in vectors])
             if type(found) is tuple:
                 return tuple([x._array().copy() for x in found])
             return found._array().copy()
 
     return called
-
-
-def _vector(v: Any) -> Tensor:
-    """A tensor of a copy."""
-    array = np.array(v, np.float64)
-    return wrap(leaf(array, array_type(array.shape, float64)))
 
 
 class WithGradient:
@@ -123,7 +115,7 @@ def sparse_derivative(derivative: Callable[..., Any]) -> Callable[..., Any]:
 
     def called(*vectors: Any) -> Any:
         with custom_code():
-            return derivative(*map(_vector, vectors))
+            return derivative(*[wrap(array_node(np.array(v, np.float64), None, False)) for v in vectors])
 
     return called
 

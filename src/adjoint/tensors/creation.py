@@ -15,7 +15,7 @@ import numpy as np
 
 from adjoint.composites import shaping
 from adjoint.dtypes import as_dtype, default_dtype
-from adjoint.graph import Variable, array_type
+from adjoint.graph import ArrayType, Node, Variable, array_type
 from adjoint.primitives.core import cast, full as _full, is_scalar, ops
 from adjoint.shapes import as_shape
 from adjoint.tensors.composing import ARRAYS, DTypeLike, Operand, composite, on_cpu, refuse
@@ -136,11 +136,19 @@ def _lengths(shape: Any, name: str) -> tuple[int, ...]:
 
 
 def _filled(name: str, shape: Any, value: complex, dtype: DTypeLike) -> Tensor:
-    chosen = default_dtype() if dtype is None else dtype_of(dtype)
-    kind = chosen.kind
+    return _constant(value, array_type(_lengths(shape, name), default_dtype() if dtype is None else dtype_of(dtype)))
+
+
+def _like(node: Node, value: complex, dtype: DTypeLike) -> Tensor:
+    """One number in the shape of a node, and in its dtype unless said."""
+    return _constant(value, node.type if dtype is None else array_type(node.shape, dtype_of(dtype)))
+
+
+def _constant(value: complex, type: ArrayType) -> Tensor:
+    kind = type.dtype.kind
     typed = builtins.bool(value) if kind == "b" else int(value.real) if kind in "iu" else value
     typed = float(value.real) if kind == "f" else complex(value) if kind == "c" else typed
-    return wrap(_full(typed, array_type(_lengths(shape, name), chosen)))
+    return wrap(_full(typed, type))
 
 
 def zeros(shape: Any, *more: Never, dtype: DTypeLike = None, device: Any = None, **others: Never) -> Tensor:
@@ -189,8 +197,7 @@ def empty_like(x: Operand, /, *, dtype: DTypeLike = None, device: Any = None, **
     if others:
         refuse("empty_like", others)
     on_cpu("empty_like", device)
-    node = as_node(x)
-    return _filled("empty_like", node.shape, 0, dtype or node.dtype)
+    return _like(as_node(x), 0, dtype)
 
 
 def zeros_like(x: Operand, /, *, dtype: DTypeLike = None, device: Any = None, **others: Never) -> Tensor:
@@ -198,8 +205,7 @@ def zeros_like(x: Operand, /, *, dtype: DTypeLike = None, device: Any = None, **
     if others:
         refuse("zeros_like", others)
     on_cpu("zeros_like", device)
-    node = as_node(x)
-    return _filled("zeros_like", node.shape, 0, dtype or node.dtype)
+    return _like(as_node(x), 0, dtype)
 
 
 def ones_like(x: Operand, /, *, dtype: DTypeLike = None, device: Any = None, **others: Never) -> Tensor:
@@ -207,8 +213,7 @@ def ones_like(x: Operand, /, *, dtype: DTypeLike = None, device: Any = None, **o
     if others:
         refuse("ones_like", others)
     on_cpu("ones_like", device)
-    node = as_node(x)
-    return _filled("ones_like", node.shape, 1, dtype or node.dtype)
+    return _like(as_node(x), 1, dtype)
 
 
 def full_like(
@@ -221,7 +226,7 @@ def full_like(
     node = as_node(x)
     if isinstance(fill_value, ARRAYS):
         return astype(broadcast_to(as_node(fill_value, node.dtype), node.shape), dtype or node.dtype)
-    return _filled("full_like", node.shape, fill_value, dtype or node.dtype)
+    return _like(node, fill_value, dtype)
 
 
 def arange(

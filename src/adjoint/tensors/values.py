@@ -67,7 +67,9 @@ class Values(Named):
         Raises ValueError for any other size, RuntimeError in a function that is being differentiated by what it depends on.
         """
         node = self.node
-        if type(node.value) is not np.ndarray or node.value.size != 1:
+        if type(node.value) is not np.ndarray:
+            force([node])
+        if node.value.size != 1:
             self._number()
         if node.tracked:
             leave(node, "item()")

@@ -277,14 +277,17 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
 @function(in_place=True)
 def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     """The input with a number put into slices along an axis."""
-    if isinstance(value, Core):
-        x, _ = lifted(input, dim)
-        axis = axis_of(dim, x.ndim)
-        shape = tuple(
-            index.shape[0] if index.ndim and i == axis else 1 if i == axis else n for i, n in enumerate(x.shape)
-        )
-        value = core.broadcast_to(core.astype(value, input.dtype), shape)
-    return _at_slices("index_fill", input, dim, index, value, "put")
+    x, _ = lifted(input, dim)
+    axis = axis_of(dim, x.ndim)
+    count = x.shape[axis]
+    place = _checked("index_fill", core.reshape(index, (-1,)), count)
+    yes = core.ones(place.shape, dtype="bool")
+    chosen = core.reshape(
+        scattering.scatter(core.zeros((count,), dtype="bool"), place, yes, axis=0), (count, *(1,) * (x.ndim - axis - 1))
+    )
+    given = isinstance(value, Core)
+    number = core.reshape(core.astype(value, x.dtype), ()) if given else core.full((), value, dtype=x.dtype)
+    return core.reshape(core.where(chosen, number, x), tuple(input.shape))
 
 
 @function(in_place=True)

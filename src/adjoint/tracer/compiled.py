@@ -32,8 +32,8 @@ from adjoint.unknown import Unknown
 __all__ = ["Compiled", "RowPlaces"]
 
 # A function that reads and rebinds more names than these is written out at a later call, for what comes in every shape is called
-# a few times in each: where each name has lines of its own in proportion, where they are gone through in lists at the fourth one,
-# by when that has saved as much as it takes.
+# a few times in each: where each name has lines of its own in proportion, where they are gone through in lists at the fourth one
+# (12 µs for a name, of which each call saves one).
 NAMES_A_CALL, CALLS_OF_MANY = 48, 4
 MUTABLE = (np.ndarray, set, bytearray, deque, array)  # what a function makes of these, each call gives anew
 CLASH = "an argument, or a gradient, is or shares memory with something else that the function changes"

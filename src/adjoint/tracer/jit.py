@@ -30,6 +30,8 @@ MAX_TRACES = 64  # of one jitted function, the least recently used forgotten fir
 MOST_ALIKE = 8  # of these for calls of one kind, which differ in what the function found by itself
 OFTEN = 5  # times that it is traced for reasons of one kind before that is said
 OFTEN_IN_KIND = 16  # the same for arguments of other shapes or dtypes
+SHAPES_CURE = "Arrays that are padded to a few shapes share their traces"
+VALUES_CURE = "Numbers that change are best passed as floats, or kept in tensors"
 MOST_RECORDS = 1000
 Parameter = inspect.Parameter
 ORDERED = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
@@ -266,10 +268,10 @@ class Jitted:
         alike = sum(1 for x in self.traces if x.reason.split(" is ", 1)[0] == kind)
         if alike == often and not self._said:
             self._said = True
+            cure = SHAPES_CURE if often == OFTEN_IN_KIND else VALUES_CURE
             warnings.warn(
                 f"{self.name} is traced anew again and again ({alike} times: {reason}), which takes far longer than a call. "
-                f"Numbers that change are best passed as floats, or kept in tensors; {self.name}.traces tells when and why "
-                f"({line})",
+                f"{cure}; {self.name}.traces tells when and why ({line})",
                 RuntimeWarning,
                 stacklevel=4,
             )

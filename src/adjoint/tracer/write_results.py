@@ -12,8 +12,8 @@ import numpy as np
 
 from adjoint import execution
 from adjoint.dtypes import float64
-from adjoint.graph import Variable, array_type
-from adjoint.primitives.core import leaf
+from adjoint.graph import Node, Variable, array_type
+from adjoint.primitives.core import LEAF, leaf
 from adjoint.primitives.indexing import SCATTER_ADD
 from adjoint.runtime.memory import LEASED_FROM, new_array
 from adjoint.shapes import size_of
@@ -32,11 +32,6 @@ WRITTEN_OUT = 8
 # Names that a function reads and rebinds, of which more are gone through in lists: lines for each of them take Python 0.1 ms to
 # compile, and as long to run.
 MANY = 96
-OF_MANY: dict[str, Any] = {
-    "node_of": attrgetter("node"), "kind_of": attrgetter("type", "tracked"), "attributes_of": attrgetter("attributes"),
-    "value_of": attrgetter("value"), "grad_of": attrgetter("grad"), "is_": is_, "compress": compress, "chain": chain,
-    "repeat": repeat, "starmap": starmap, "wrap": wrap, "set_node": NODE.__set__, "set_grad": GRAD.__set__,
-}  # fmt: skip
 
 
 def are_many(compiled: Compiled) -> bool:
@@ -93,11 +88,7 @@ class Results:
             if not self.many:
                 w.add(*[f"r{r} = {self._memory(r)}" for r in made])
             elif made:
-                columns = [
-                    [types[r].shape for r in made],
-                    [types[r].dtype.dtype for r in made],
-                    [sizes[r] for r in made],
-                ]
+                columns = [types[r].shape for r in made], [types[r].dtype.dtype for r in made], [sizes[r] for r in made]
                 given = ", ".join(map(w.name, columns[: 2 if made is small else 3]))
                 w.unpack([f"r{r}" for r in made], f"map({maker}, {given})")
 
@@ -154,7 +145,7 @@ class Results:
             w.add(f"ours = {w.name(owned)}(({''.join([f'w{k}, ' for k in self.shared.values()])}))")
             ours = "ours or "
         if self.many:
-            self._share_many(ours)
+            self._share_many(bool(ours))
         for r, k in self.shared.items():
             if not self.many:
                 # nobody else holds the node or its value: that it becomes another one can't be seen
@@ -164,33 +155,29 @@ class Results:
             self._becomes(r, f"r{r}")
         self._tensors([(holder, place) for holder, place in holders if place in self.shared])
 
-    def _share_many(self, ours: str) -> None:
-        """The same in lists: `sole` says of each name whether nobody else holds its node or its value, and behind them no."""
+    def _share_many(self, looked: bool) -> None:
+        """The same in lists; `ours` says that of all arrays, where it was `looked` at. No loop stands in the written function:
+        Python 3.13 takes its jump back, where handlers run, to be outside of a `try` around it."""
         w, types, sizes = self.w, self.compiled.types, self.sizes
-        counts = "map(getrefcount, nodes), map(getrefcount, values), values"
-        conditions = f"n == {SOLE_OF_MANY[0]} and v == {SOLE_OF_MANY[1]} and ({ours}is_ours(x))"
-        w.add(f"sole = [{conditions} for n, v, x in zip({counts})] + [False]")
+        w.add(f"sole = soles(nodes, values, {'ours' if looked else False})")
         made = [
             (k, np.empty, (types[r].shape, types[r].dtype.dtype))
             if sizes[r] < LEASED_FROM
             else (k, new_array, (types[r].shape, types[r].dtype.dtype, sizes[r]))
             for r, k in self.shared.items()
         ]
-        found = f"[values[k] if sole[k] else make(*how) for k, make, how in {w.name(made)}]"
-        w.unpack([f"r{r}" for r in self.shared], found)
+        old = f"[*map(values.__getitem__, {w.name([*self.shared.values()])})]"
+        w.unpack([f"r{r}" for r in self.shared], f"{old} if sole is None else memory_of({w.name(made)}, values, sole)")
 
     def _tensors(self, holders: Sequence[tuple[str, int]]) -> None:
         """Tensors around results."""
         w = self.w
         if self.many and holders:
-            types, arrays = (
-                w.name([self.compiled.types[r] for _, r in holders]),
-                "".join([f"r{r}, " for _, r in holders]),
-            )
-            given = (
-                f"repeat(LEAF), repeat(()), repeat(None), {types}, repeat(None), repeat(0), repeat(False), ({arrays})"
-            )
-            w.unpack([holder for holder, _ in holders], f"map(wrap, map(Node, {given}))")
+            types = w.name([self.compiled.types[r] for _, r in holders])
+            given = ["LEAF", "()", "None", None, "None", "0", "False"]
+            columns = ", ".join([types if x is None else f"repeat({x})" for x in given])
+            arrays = "".join([f"r{r}, " for _, r in holders])
+            w.unpack([holder for holder, _ in holders], f"map(wrap, map(Node, {columns}, ({arrays})))")
             return
         written_out = len(holders) <= WRITTEN_OUT
         for holder, r in holders:
@@ -238,13 +225,12 @@ class Results:
         """The same in lists. To take an iterator apart is no call of the bytecode."""
         w, compiled = self.w, self.compiled
         rebound = [
-            (self.shared.get(r, -1), tensor, variable, compiled.types[r], variable is not None and variable.tracked)
-            for tensor, _, variable, r in compiled.rebound
+            (at, self.shared.get(r, -1), tensor, variable, compiled.types[r], variable is not None and variable.tracked)
+            for at, (tensor, _, variable, r) in enumerate(compiled.rebound)
         ]
+        new = w.name([x for x in rebound if x[1] < 0])
         arrays = "".join([f"r{r}, " for _, _, _, r in compiled.rebound])
-        node = "Node(LEAF, (), variable, type, None, 0, tracked, r)"
-        given = f"(k, name, variable, type, tracked), r in zip({w.name(rebound)}, ({arrays}))"
-        w.add(f"named = [(name, {node}) for {given} if not sole[k]]")
+        w.add(f"named = renamed({new} if sole is None else {w.name(rebound)}, ({arrays}), sole)")
         owners = [owner for owner, _, _ in compiled.gradients]
         new = "".join(["None, " if place is None else f"g{k}, " for k, (_, _, place) in enumerate(compiled.gradients)])
         w.add(f"stored = chain(starmap(set_node, named), map(set_grad, {w.name(owners)}, ({new})))")
@@ -290,17 +276,57 @@ def _counts_when_sole() -> tuple[int, int, int]:
     return found
 
 
+# What a written function calls that goes through names in lists -------------------------------------------------------
+
+
+def counted(nodes: list[Node], values: list[Any]) -> tuple[list[int], list[int]]:
+    """The reference counts of nodes and of their values."""
+    return [*map(getrefcount, nodes)], [*map(getrefcount, values)]
+
+
+def soles(nodes: list[Node], values: list[Any], ours: bool) -> list[bool] | None:
+    """Of each name whether nobody else holds its node or its value, and behind them no; None where that holds of all names.
+    `ours`: whether all arrays are."""
+    counts, (n, v) = counted(nodes, values), SOLE_OF_MANY
+    if ours and counts[0].count(n) == counts[1].count(v) == len(nodes):
+        return None
+    found = zip(*counts, values, strict=True)
+    return [*[a == n and b == v and (ours or execution.is_ours(x)) for a, b, x in found], False]
+
+
+def memory_of(made: Sequence[tuple[int, Any, Any]], values: list[Any], sole: list[bool]) -> list[Any]:
+    """Memory for results: that of the old values of names with these numbers, or new one."""
+    return [values[k] if sole[k] else make(*how) for k, make, how in made]
+
+
+def renamed(rebound: Sequence[Any], arrays: Sequence[Any], sole: list[bool] | None) -> list[tuple[Tensor, Node]]:
+    """The tensors that get other nodes, with these: all whose memory is new."""
+    return [
+        (tensor, Node(LEAF, (), variable, kind, None, 0, tracked, arrays[at]))
+        for at, k, tensor, variable, kind, tracked in rebound
+        if sole is None or not sole[k]
+    ]
+
+
+OF_MANY: dict[str, Any] = {
+    "node_of": attrgetter("node"), "kind_of": attrgetter("type", "tracked"), "attributes_of": attrgetter("attributes"),
+    "value_of": attrgetter("value"), "grad_of": attrgetter("grad"), "is_": is_, "compress": compress, "chain": chain,
+    "repeat": repeat, "starmap": starmap, "wrap": wrap, "set_node": NODE.__set__, "set_grad": GRAD.__set__, "counted": counted,
+    "soles": soles, "memory_of": memory_of, "renamed": renamed,
+}  # fmt: skip
+
+
 def _counts_of_many() -> tuple[int, int]:
-    """The same where names are gone through in lists: of a node and its value."""
+    """What `counted` finds in a written function: of a node and its value when only a tensor holds them."""
     w = Writer()
     tensor = object.__new__(Tensor)
     tensor.node = leaf(np.zeros(3), array_type((3,), float64))
-    w.objects.update(OF_MANY, getrefcount=getrefcount)
+    w.objects.update(OF_MANY)
     w.add(f"nodes = [*map(node_of, {w.name((tensor,))})]", "values = [*map(value_of, nodes)]")
     w.unpack(["w0"], "values")
-    w.add("return [(n, v) for n, v, x in zip(map(getrefcount, nodes), map(getrefcount, values), values)][0]")
-    found: tuple[int, int] = w.function([])()
-    return found
+    w.add("return counted(nodes, values)")
+    (node,), (value,) = w.function([])()
+    return node, value
 
 
 SOLE, SOLE_OF_MANY = _counts_when_sole(), _counts_of_many()

@@ -8,10 +8,10 @@ results.
 from __future__ import annotations
 
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Nest, View, Window, broadcast
+from adjoint.compiler.fuse.kinds import Nest, Window, broadcast
 from adjoint.compiler.loops.build import lanes_of
 from adjoint.compiler.loops.formulas import lowered
-from adjoint.shapes import contiguous, size_of
+from adjoint.shapes import size_of
 
 MOST_TOGETHER = 9  # cells of a pool's window that are computed together, in registers
 
@@ -82,8 +82,7 @@ def _pool_behind(fusion: Fusion, nest: Nest, readers: dict[int, list[int]], kept
         return None
     cells = pool.step.attributes
     once = all(s >= d * (n - 1) + 1 for n, s, d in zip(cells.sizes, cells.stride, cells.dilation, strict=True))
-    whole = View(slot, 0, nest.domain, contiguous(nest.domain))
-    return found[0] if once and pool.reads == (whole,) else None
+    return found[0] if once and pool.reads == (nest.whole(slot),) else None
 
 
 def _convolution_before(fusion: Fusion, nest: Nest, made: dict[int, int], kept: set[int]) -> int | None:
@@ -92,8 +91,9 @@ def _convolution_before(fusion: Fusion, nest: Nest, made: dict[int, int], kept: 
     slots = {i for step in nest.steps for i in step.inputs if i not in nest.level}
     read = [fusion.views[i] for i in sorted(slots)]
     for root in {view.root for view in read}.intersection(made) - kept:
-        whole = View(root, 0, nest.domain, contiguous(nest.domain))
-        if all(view == whole for view in read if view.root == root) and _may_finish(_window(fusion, made[root]), nest):
+        if all(view == nest.whole(root) for view in read if view.root == root) and _may_finish(
+            _window(fusion, made[root]), nest
+        ):
             return made[root]
     return None
 

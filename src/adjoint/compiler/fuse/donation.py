@@ -24,7 +24,7 @@ def overwritable(
     and `last_reader` says which one reads an array last."""
     # after host code and checks of indices, which may fail: a run that failed must find its leaves as they were
     first = _last_failing(fusion) + 1
-    kept = {fusion.views[s].root for s in fusion.results if s not in fusion.objects}
+    kept = fusion.kept()
     wanted = set(results)
     found: dict[int, tuple[int, ...]] = {}
     leaves = len(fusion.plan.leaf_types)
@@ -121,9 +121,8 @@ def _only_rewrites(move: Move, leaf: int) -> bool:
 
 def _read_elsewhere(fusion: Fusion, nest: Nest, leaves: set[int]) -> set[int]:
     """Those of the leaves of which a nest, or what is made with it, may read elements besides the one that it writes."""
-    strides, views, domain = contiguous(nest.domain), fusion.views, nest.domain
     found = {view.root for product in nest.made for view in product.reads}
-    for view in [views[slot] for slot in fusion.given(nest)]:
-        if view.root in leaves and view != (view.root, 0, domain, strides):
+    for view in [fusion.views[slot] for slot in fusion.given(nest)]:
+        if view.root in leaves and view != nest.whole(view.root):
             found.add(view.root)
     return found

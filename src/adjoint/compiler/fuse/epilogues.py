@@ -11,17 +11,17 @@ from typing import Any
 from adjoint.compiler.fuse.batches import follow
 from adjoint.compiler.fuse.cells import join_cells
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Choice, Nest, Product, View, Window
+from adjoint.compiler.fuse.kinds import Choice, Nest, Product, Window
 from adjoint.compiler.loops.build_parts import PartsWriter
 from adjoint.compiler.schedule.matmul import choose, tile_rows
 from adjoint.compiler.targets.target import tuning
-from adjoint.shapes import contiguous, following, size_of
+from adjoint.shapes import following, size_of
 
 
 def join(fusion: Fusion) -> Fusion:
     """Move products into the nests that read them, and choose how every product is computed; the same fusion."""
     readers = fusion.readers()
-    kept = {fusion.views[s].root for s in fusion.results if s in fusion.views}
+    kept = fusion.kept()
     at = list(range(len(fusion.units)))  # where each unit runs
     chosen: dict[Any, Choice] = {}  # for products that are alike
     join_cells(fusion, readers, kept, at)
@@ -77,5 +77,5 @@ def _fits(fusion: Fusion, unit: Product | Window, nest: Nest) -> bool:
         return False
     if nest.is_one_row or not nest.stored or unit.grain > 8 * tuning.joined_tile or nest.tile % unit.grain:
         return False
-    whole = View(slot, 0, domain, contiguous(domain))  # else in another order
+    whole = nest.whole(slot)  # else in another order
     return all([view.root != slot or view == whole for view in [fusion.views[i] for i in fusion.given(nest)]])

@@ -165,7 +165,9 @@ class Fusion:
             self.movement(step)
         elif op.elementwise and is_lowered(name, attributes, dtype, dtypes):
             self.elementwise(step)
-        elif dtype in HALVES:
+        elif (
+            dtype in HALVES and not fills_regions(step) and not (name in ("gather", "scatter") and self.may_index(step))
+        ):
             self.host(step, f"native code has no arithmetic of {dtype}")
         elif dtypes and step.attributes and reduces(name, dtype, dtypes[0]):
             self.reduction(step)
@@ -359,14 +361,11 @@ class Fusion:
         split = len(shape) - len(axes)
         trailing = axes == tuple(range(split, len(shape)))
         nest.steps.append(step)
-        row = 1
-        for n in shape[split:]:
-            row *= n
         nest.level[out] = "total"
         if trailing and nest.split in (None, split):
             nest.split = split
             nest.by_row.add(out)
-            if row <= self.tuning.longest_row:
+            if size_of(shape[split:]) <= self.tuning.longest_row:
                 nest.level[out] = "row"
                 self.rows.add(out)
         self.home[out] = index
@@ -527,6 +526,10 @@ class Fusion:
         self.known_readers = readers
         return readers
 
+    def kept(self) -> set[int]:
+        """The arrays that are results, or that these lie in."""
+        return {self.views[s].root for s in self.results if s not in self.objects}
+
     def roots(self, unit: Unit) -> set[int]:
         """The arrays in memory that a unit reads."""
         views = self.views
@@ -546,7 +549,7 @@ class Fusion:
         return found
 
     def note_stores(self) -> None:
-        needed = {*self.readers(), *[self.views[s].root for s in self.results if s not in self.objects]}
+        needed = {*self.readers(), *self.kept()}
         for unit in self.units:
             if isinstance(unit, Nest):
                 unit.stored = [s for s in unit.level if s in needed]

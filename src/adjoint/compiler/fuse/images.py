@@ -13,7 +13,7 @@ from adjoint.plan.plan import Step
 from adjoint.primitives.convolution import CONVOLUTIONS as CONVOLUTIONS
 from adjoint.primitives.convolution import Geometry
 from adjoint.runtime import onednn
-from adjoint.shapes import Shape, size_of
+from adjoint.shapes import Shape, contiguous, size_of
 
 
 class ChannelsLast(StandIn):
@@ -146,8 +146,4 @@ def _grouped(weights: Shape, geometry: Geometry) -> Shape:
 def plain_weights(weights: Shape, geometry: Geometry) -> onednn.Descriptor:
     """Weights as the graph has them, in rows."""
     shape = _grouped(weights, geometry)
-    strides, step = [], 1
-    for n in reversed(shape):
-        strides.append(step)
-        step *= n
-    return onednn.described(shape, strides[::-1])
+    return onednn.described(shape, contiguous(shape))

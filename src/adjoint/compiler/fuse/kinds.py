@@ -232,6 +232,10 @@ class Nest(Printed):
         """Whether a reduction makes one number of the whole domain."""
         return self.split is not None and size_of(self.domain[: self.split]) == 1
 
+    def whole(self, slot: int) -> View:
+        """An array of the domain's shape, each element read where it is."""
+        return View(slot, 0, self.domain, contiguous(self.domain))
+
     def row_shape(self, shape: Shape) -> bool:
         """Whether values of this shape, one for each row, broadcast to the domain along the rows."""
         if self.split is None:

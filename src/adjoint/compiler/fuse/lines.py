@@ -3,7 +3,7 @@ Fourier transforms; of the last one for each axis."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from adjoint.compiler.fuse.kinds import Line, View, is_contiguous
 from adjoint.compiler.loops.build import ITEMSIZE
@@ -76,7 +76,10 @@ def _order(fusion: Fusion, step: Step) -> bool:
         found = fusion.new_slot()
         step = step._replace(op=ARGSORT, attributes=step.attributes[1:], output=found, type=array_type(shape, int64))
     views = [fusion.views[fusion.copy(slot)] for slot in step.inputs]
-    attributes = step.attributes == "right" if name == "searchsorted" else step.attributes[1]
+    if name == "searchsorted":
+        attributes: Any = step.attributes == "right", size_of(views[1].shape) // size_of(shape[:-1])
+    else:
+        attributes = step.attributes[1]
     fusion.units.append(Line("order", step, views, axis, dtype, attributes))
     fusion.root(step.output, step.type.shape, step.type.dtype.name, len(fusion.units))
     if step.output != out:

@@ -6,8 +6,8 @@ So the gradient of four gates, which a cell takes apart by their columns, is wri
 from __future__ import annotations
 
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Move, Nest, Piece, View
-from adjoint.shapes import contiguous, size_of
+from adjoint.compiler.fuse.kinds import Move, Nest, Piece
+from adjoint.shapes import size_of
 
 
 def in_place(fusion: Fusion) -> Fusion:
@@ -17,7 +17,7 @@ def in_place(fusion: Fusion) -> Fusion:
     ]
     if not moves:
         return fusion
-    kept = {fusion.views[s].root for s in fusion.results if s in fusion.views}
+    kept = fusion.kept()
     readers, made = fusion.readers(), {slot: unit for unit in fusion.units for slot in unit.outputs}
     gone = set()
     for index in moves:
@@ -46,9 +46,8 @@ def _fit(fusion: Fusion, move: Move, nest: Nest) -> bool:
     step, domain, slots = move.step, nest.domain, [view.root for view in move.reads]
     if nest.made or nest.by_row or len(set(slots)) < len(slots) or len(slots) * size_of(domain) != step.type.size:
         return False
-    whole = contiguous(domain)
     return all(
-        view == View(view.root, 0, domain, whole)
+        view == nest.whole(view.root)
         and nest.level.get(view.root) == "element"
         and view.root in nest.stored
         and tuple(at.sizes) == domain

@@ -22,7 +22,7 @@ MOST = 8  # times that a value is computed for each element
 def recompute(fusion: Fusion) -> Fusion:
     """Store what two cheap values come from, not these, where only nests over the same domain read them; the same fusion."""
     readers = fusion.readers()
-    kept = {fusion.views[s].root for s in fusion.results if s in fusion.views}
+    kept = fusion.kept()
     for nest in fusion.units:
         if not isinstance(nest, Nest):
             continue
@@ -59,14 +59,14 @@ def _parent(fusion: Fusion, nest: Nest, step: Step | None) -> int | None:
     if len(inner) != 1:
         return None
     view = fusion.views[inner.pop()]  # of a value that a step passes on, the value itself
-    parent, whole = view.root, View(view.root, 0, nest.domain, contiguous(nest.domain))
-    same = view == whole and fusion.dtypes[parent] == fusion.dtypes[step.output]
+    parent = view.root
+    same = view == nest.whole(parent) and fusion.dtypes[parent] == fusion.dtypes[step.output]
     return parent if nest.level.get(parent) == "element" and same else None
 
 
 def _read_by_like(fusion: Fusion, nest: Nest, slot: int, readers: list[int]) -> bool:
     """Whether all that read an array are nests over the same domain, which read each element where it is."""
-    if fusion.views[slot] != View(slot, 0, nest.domain, contiguous(nest.domain)):
+    if fusion.views[slot] != nest.whole(slot):
         return False
     for index in readers:
         unit = fusion.units[index]
@@ -101,8 +101,7 @@ def read_through(fusion: Fusion, nest: Nest, kept: set[int]) -> None:
         parts = {index: _parts(fusion, index, slot, step, source) for index in readers}
         if not 0 < sum([len(found) if found else MOST + 1 for found in parts.values()]) <= MOST:
             continue
-        whole = View(slot, 0, nest.domain, contiguous(nest.domain))
-        if all([fusion.views[i] == whole for found in parts.values() for i in found or ()]):
+        if all([fusion.views[i] == nest.whole(slot) for found in parts.values() for i in found or ()]):
             continue  # each element is read where it is made: what could be one nest is one
         nest.stored.remove(slot)
         fusion.known_readers = None
@@ -173,7 +172,7 @@ def compute(fusion: Fusion, index: int, parts: list[int], step: Step, source: in
 
     def inside() -> int:
         """A slot that this nest computes."""
-        slot = another(View(fusion.slots, 0, nest.domain, contiguous(nest.domain)), index + 1)
+        slot = another(nest.whole(fusion.slots), index + 1)
         nest.level[slot], fusion.home[slot] = "element", index
         return slot
 

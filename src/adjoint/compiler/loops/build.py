@@ -220,6 +220,8 @@ class Emitter:
         return Value(self.op(name, a.dtype, a.name, b.name), "bool")
 
     def select(self, condition: Value, a: Any, b: Any) -> Value:
+        if isinstance(a, Half):
+            return Half(self.select(condition, a.bits, b.bits), a.dtype)  # type: ignore[return-value]
         model = a if isinstance(a, Value) else b
         a, b = self._wide(model, a), self._wide(model, b)
         return Value(self.op("select", a.dtype, condition.name, a.name, b.name), a.dtype)
@@ -399,11 +401,12 @@ class Emitter:
 
     def read_number(self, pointer: str, narrow: str = "i64", signed: bool = True) -> str:
         """An integer in memory."""
-        return self.made(L.Number, pointer, narrow, signed)
+        found = self.made(L.Load, pointer, "0", narrow, 0, 1, None)
+        return found if narrow == "i64" else self.made(L.Cast, "sext" if signed else "zext", narrow, "i64", 0, found)
 
     def note(self, kind: str, value: str, pointer: str) -> None:
         """Write a number to memory."""
-        self.body.append(L.Note(kind, value, pointer))
+        self.body.append(L.Store(value, pointer, "0", kind, 0, 1, None))
 
     def call(self, function: str, inputs: Sequence[tuple[str, str]], result: str = "void") -> str:
         """Call a function; what it gives, if it gives something."""

@@ -16,6 +16,7 @@ from adjoint.compiler.excerpts import Indexed, Moving, Region
 from adjoint.compiler.loops import complex_math
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Complex, Value, lanes_of
+from adjoint.compiler.loops.half_math import MANTISSA
 from adjoint.compiler.loops.matmul_tiles import TURNED, Kernel
 from adjoint.compiler.tables import (
     FAILURE,
@@ -33,6 +34,7 @@ from adjoint.compiler.targets.target import tuning
 from adjoint.shapes import contiguous, size_of
 
 MANY = 16  # regions of one form
+SHORT = 4  # elements that are copied one by one
 PARTS = 8  # of a long move, so that all threads do it
 HALVES = 2  # of rows that are written, if each has some lines: more would go through the rows again and again
 LEAST_ROW = 256  # bytes
@@ -45,7 +47,7 @@ class MoveWriter(UnitWriter):
 
     def __init__(self, move: Moving, arguments: Arguments) -> None:
         self.move = move
-        self.dtype = "uint8" if move.dtype == "bool" else move.dtype
+        self.dtype = "uint8" if move.dtype == "bool" else "uint16" if move.dtype in MANTISSA else move.dtype
         self.tail = 1
         if move.indexed is not None:
             self.tail = size_of(move.indexed.shape[len(move.indexed.indices) :])
@@ -116,7 +118,8 @@ class MoveWriter(UnitWriter):
     def fill(self, out: str, begin: str, count: int) -> None:
         """Write the array's own number to so many elements."""
         e, number = self.e, self.move.number[1]
-        self.inputs.vectors(count, lambda i: e.store(e.constant(number, self.dtype), out, e.plus(begin, i)))
+        value = e.constant(number, self.move.dtype if self.move.dtype in MANTISSA else self.dtype)
+        self.inputs.vectors(count, lambda i: e.store(value, out, e.plus(begin, i)))
 
     def sum(self, a: Any, b: Any) -> Any:
         """a + b, of which b may be 0."""
@@ -162,10 +165,15 @@ class MoveWriter(UnitWriter):
         def row(begin: str, end: str) -> None:
             def body(i: str) -> None:
                 a, b = e.plus(begin, e.times(i, by)), e.plus(end, e.times(i, to))
-                value = e.load(source, a, self.dtype, read)
+                value = e.load(source, a, self.dtype, read) if near else e.load_scalar(source, a, self.dtype)
                 e.store(self.sum(value, 0) if region.adds_zero else value, out, b, written)
 
-            if outer or not self.cuts:
+            if outer and count <= SHORT:
+                for k in range(int(count)):
+                    a, b = e.plus(begin, e.times(str(k), by)), e.plus(end, e.times(str(k), to))
+                    value = e.load_scalar(source, a, self.dtype)
+                    e.store_scalar(self.sum(value, 0) if region.adds_zero else value, out, b)
+            elif outer or not self.cuts:
                 self.inputs.vectors(count, body)
             else:
                 self.vectors_of(*self.of_chunks(count), body)

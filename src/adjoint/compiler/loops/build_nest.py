@@ -18,6 +18,7 @@ from adjoint.compiler.loops.vector_loop import VectorLoop
 from adjoint.compiler.schedule.nests import Dimension
 from adjoint.compiler.tables import LARGE
 from adjoint.runtime import llvm
+from adjoint.shapes import size_of
 
 SCALED = 3  # products by one number in a loop that reads neighbours, from which it is written for ordinary numbers, too
 NEST = (("ptr", "%table"), ("i64", "%lo"), ("i64", "%hi"), ("i64", "%chunk"), ("ptr", "%own"), ("ptr", "%args"))
@@ -203,10 +204,7 @@ class NestWriter(NestValues):
         self.prepare([slot for kind, slot in actions if kind != "reduce"], reduced)
         vector = self.inner[-1]
         whole = vector.size // e.lanes
-        elements = 1
-        for d in self.inner:
-            elements *= d.size
-        blocked = elements > 32 * e.lanes
+        blocked = size_of(tuple([d.size for d in self.inner])) > 32 * e.lanes
         light = sum(self.cost[s] for _, s in actions) <= 16
         copies = self.tuning.unroll if reduced and light and whole >= 2 * self.tuning.unroll else 1
         by_row = [self.accumulator(s, blocked, copies) for s in reduced if s in self.nest.by_row]

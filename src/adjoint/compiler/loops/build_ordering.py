@@ -6,25 +6,12 @@ nothing is predicted. Elements of a line are ordered by their ranks: how many co
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import BITS_OF, ITEMSIZE, Emitter, Value, lanes_of
 from adjoint.compiler.tables import Along, Arguments, UnitWriter
 from adjoint.compiler.targets.target import tuning
-
-
-class Searches(NamedTuple):
-    """A search as its code knows it: elements of a row, values for each row, and how many rows; after equal elements or before
-    them; the numbers of rows, values and the result."""
-
-    dtype: str
-    length: int
-    values: int
-    times: int
-    after: bool
-    reads: tuple[int, int]
-    result: int
 
 
 def _wide(e: Emitter, number: str) -> Value:
@@ -33,25 +20,28 @@ def _wide(e: Emitter, number: str) -> Value:
 
 
 class SearchWriter(UnitWriter):
-    """Writes the function of a search."""
+    """Writes the function of a search in sorted rows. Attributes say whether it finds the place after equal elements or before
+    them, and how many values there are for each row."""
 
-    def __init__(self, searches: Searches, arguments: Arguments) -> None:
-        super().__init__(arguments, lanes_of("int64", searches.values))  # positions have 64 bits
+    def __init__(self, searches: Along, arguments: Arguments) -> None:
+        self.after, self.values = searches.attributes
+        super().__init__(arguments, lanes_of("int64", self.values))  # positions have 64 bits
         self.searches = searches
         self.halvings = searches.length.bit_length()
         cost = max(2 * self.halvings, 1)  # nanoseconds of a value, or so
-        self.step = min(max(tuning().chunk // cost // self.e.lanes, 1) * self.e.lanes, searches.values)
-        self.parts = -(-searches.values // self.step)
+        self.step = min(max(tuning().chunk // cost // self.e.lanes, 1) * self.e.lanes, self.values)
+        self.parts = -(-self.values // self.step)
         self.chunks = self.parts * searches.times
-        self.time = searches.values * searches.times * cost / 4
+        self.time = self.values * searches.times * cost / 4
 
     def write(self) -> list[L.Function]:
         """The function of a range of chunks."""
         e, given = self.e, self.searches
         lanes = e.lanes
-        rows, values, out = [self.pointer(number) for number in (*given.reads, given.result)]
+        (one, _), (other, _) = given.reads
+        rows, values, out = [self.pointer(number) for number in (one, other, given.result)]
         parts, step = self.inputs.number(self.parts, "parts", self.parts), self.inputs.number(self.step, "step")
-        count, length = self.inputs.number(given.values, "values"), self.inputs.number(given.length, "length")
+        count, length = self.inputs.number(self.values, "values"), self.inputs.number(given.length, "length")
         with self.inputs.at_the_beginning():
             all_of_it = _wide(e, length)
         with e.loop("%first", "%last", 1) as chunk:
@@ -59,7 +49,7 @@ class SearchWriter(UnitWriter):
             end, row = e.index("umin", e.plus(begin, step), count), e.times(which, length)
             base = e.times(which, count)
             with e.loop(begin, end, lanes) as i:
-                with e.masked(e.below(e.index("sub", end, i)) if given.values % lanes else None):
+                with e.masked(e.below(e.index("sub", end, i)) if self.values % lanes else None):
                     x = e.load(values, e.plus(base, i), given.dtype, 1)
                     with e.masked(None):  # every lane searches for something: zeros where it is off
                         found = self.found(rows, row, x, all_of_it)
@@ -82,7 +72,7 @@ class SearchWriter(UnitWriter):
     def precedes(self, element: Value, x: Value, nan: Value | None) -> Value:
         """Whether an element of a row comes before a value, NaN being the last of all."""
         e = self.e
-        if self.searches.after:
+        if self.after:
             return e.compare("le", element, x) if nan is None else e.either(e.compare("le", element, x), nan)
         smaller = e.compare("lt", element, x)
         return smaller if nan is None else e.either(smaller, e.both(nan, e.compare("eq", element, element)))

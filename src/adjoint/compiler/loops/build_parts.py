@@ -62,19 +62,10 @@ class Parts(BatchWriter):
 
     def write_finish(self) -> None:
         """The parts' sums, added up in order."""
-        with self.another(lanes_of(self.dtype)) as e:
+        with self.another(lanes_of(self.dtype)):
             sums, result = self.pointer(self.sums), self.pointer(self.step.output)
             room, parts = self.number(self.room, "room"), self.number(self.rows, "parts")
-            target = sums if self.across else result
-
-            def add_up(i: str) -> None:
-                total = e.variable(e.load(sums, i, self.dtype, 1))
-                with e.loop("1", parts, 1) as part:
-                    more = e.load(sums, e.plus(i, e.times(part, room)), self.dtype, 1)
-                    e.set(total, e.add(e.get(total, self.dtype), more))
-                e.store(e.get(total, self.dtype), target, i)
-
-            self.inputs.vectors(self.n * self.m, add_up, (self.name, "elements"))
+            self.add_up(sums, room, parts, self.n * self.m, sums if self.across else result)
             if self.across:
                 n, m = self.number(self.n, "n"), self.number(self.m, "m")
                 self.inputs.tile(Kernel("across", self.dtype), sums, m, result, n, m, n)

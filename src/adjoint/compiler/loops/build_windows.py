@@ -147,18 +147,11 @@ class ConvolutionWriter(WindowWriter):
 
     def write_sum(self, preferred: onednn.Descriptor, plain: onednn.Descriptor, buffer: Shared) -> None:
         """The parts added up in order, and put into the graph's layout."""
-        count, lanes = preferred.nbytes // 4, lanes_of("float32")
-        while count % lanes:
-            lanes //= 2
-        with self.another(lanes) as e:
+        count = preferred.nbytes // 4
+        with self.another(lanes_of("float32")):
             parts = self.pointer(buffer)
             if self.parts > 1:
-                with e.loop("0", self.number(count, "weights"), lanes) as i:
-                    total = e.load(parts, i, "float32", 1)
-                    for part in range(1, self.parts):
-                        at = e.plus(i, self.number(part * count, "weights before", part))
-                        total = e.add(total, e.load(parts, at, "float32", 1))
-                    e.store(total, parts, i)
+                self.add_up(parts, self.number(count, "weights"), self.number(self.parts, "parts"), count, parts)
             self.reorder(preferred, plain, parts, self.pointer(self.step.output))
             self.finish = [self.function("finish")]
 

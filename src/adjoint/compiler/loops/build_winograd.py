@@ -389,7 +389,9 @@ class WinogradWriter(ConvolutionWriter):
         result, taps = self.pointer(self.step.output), TAPS * source.channels
         spoilt = e.variable(e.constant(0.0, "float32"))
         step, of_place = self.number(taps, "taps"), self.number(self.weights_room, "weights of a place")
-        self.add_parts(sums)
+        if self.parts > 1:
+            size = WEIGHTS * self.weights_room
+            self.add_up(sums, self.number(size, "weights of a part"), self.number(self.parts, "parts"), size, sums)
         turns = made.room == made.channels and taps % self.lanes == 0
         strip = self.own(self.arguments.reserve(taps * self.lanes * 4), "place of taps")
         with e.loop("0", self.extent(made, "room"), self.lanes) as column:
@@ -415,14 +417,3 @@ class WinogradWriter(ConvolutionWriter):
         with e.when_any(e.compare("uno", sum_, sum_)):
             read = self.read(0)
             self.on_block("weights_definition", read, result, self.read(1), "0", self.number(self.rows, "images"))
-
-    def add_parts(self, sums: str) -> None:
-        """Add the sums of all parts up, in order, where the first one's are."""
-        e = self.e
-        if self.parts == 1:
-            return
-        size = self.number(WEIGHTS * self.weights_room, "weights of a part")
-        with e.loop("1", self.number(self.parts, "parts"), 1) as part:
-            more = self.move(sums, e.times(part, size))
-            with e.loop("0", size, self.lanes) as i:
-                e.store(e.add(e.load(sums, i, "float32", 1), e.load(more, i, "float32", 1)), sums, i)

@@ -227,7 +227,8 @@ def applied(e: Emitter, name: str, attributes: Any, dtype: str, *inputs: Value) 
 def is_lowered(name: str, attributes: Any, result: str, inputs: Sequence[str]) -> bool:
     """Whether a primitive has a formula for these dtypes (names)."""
     if not HALVES.isdisjoint((result, *inputs)):
-        return name == "astype" and "float32" in (result, *inputs)
+        chosen = name == "where" and [*inputs] == ["bool", result, result]
+        return chosen or (name == "astype" and "float32" in (result, *inputs))
     if is_complex(result, inputs):
         return name in complex_math.FORMULAS and all(d in BYTES for d in (result, *inputs)) and not (
             (name == "astype" and result[0] in "iu") or (name == "power_constant" and attributes not in (2, 3))

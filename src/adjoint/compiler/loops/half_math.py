@@ -1,4 +1,4 @@
-"""Numbers of 16 bits, which are stored and converted, nothing else: registers hold their bits."""
+"""Numbers of 16 bits, which are stored, moved and converted, nothing else: registers hold their bits."""
 
 from __future__ import annotations
 

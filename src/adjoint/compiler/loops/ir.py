@@ -75,23 +75,6 @@ class At(NamedTuple):
     offset: str
 
 
-class Number(NamedTuple):
-    """One integer in memory as a number; `narrow` is its LLVM type, `signed` how it widens."""
-
-    to: str
-    pointer: str
-    narrow: str
-    signed: bool
-
-
-class Note(NamedTuple):
-    """Write a number (i32 or i64) to memory."""
-
-    kind: str
-    value: str
-    pointer: str
-
-
 # Vectors ---------------------------------------------------------------------------------------------------------------
 
 
@@ -186,7 +169,8 @@ class Library(NamedTuple):
 
 
 class Load(NamedTuple):
-    """A vector of elements `stride` apart (a number, or a vector of the elements' offsets); zeros where a mask is off."""
+    """A vector of elements `stride` apart (a number, or a vector of the elements' offsets); zeros where a mask is off. Without
+    lanes, the integer of one of LLVM's types at the pointer."""
 
     to: str
     pointer: str

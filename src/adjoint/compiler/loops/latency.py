@@ -33,9 +33,10 @@ def longest_first(body: Sequence[Any]) -> list[Any]:
 
 
 def _decides(statement: Any) -> bool:
-    """Whether a statement asks something of numbers, or chooses one of them."""
-    of_numbers = isinstance(statement, L.Op) and not statement.lanes
-    return of_numbers and (statement.dtype == "i1" or statement.op.startswith(("icmp", "select")))
+    """Whether a statement asks something of numbers, chooses one of them, or reads or writes one."""
+    if statement.lanes if isinstance(statement, L.Op | L.Load | L.Store) else True:
+        return False
+    return not isinstance(statement, L.Op) or statement.dtype == "i1" or statement.op.startswith(("icmp", "select"))
 
 
 def _ordered(run: list[Any]) -> list[Any]:

@@ -72,3 +72,16 @@ class RangeWriter(Writer, ABC):
             return self.pointer(self.step.output)
         back = self.e.times("%lo", self.number(-self.row_elements, "-row"))
         return self.move(self.own(self.tile_at, "tile"), back, memory(self.step.type.dtype.name))
+
+    def add_up(self, sums: str, room: str, parts: str, count: int, target: str) -> None:
+        """So many elements of each of some parts, which lie apart, added up in order."""
+        e = self.e
+
+        def add(i: str) -> None:
+            total = e.variable(e.load(sums, i, self.dtype, 1))
+            with e.loop("1", parts, 1) as part:
+                more = e.load(sums, e.plus(i, e.times(part, room)), self.dtype, 1)
+                e.set(total, e.add(e.get(total, self.dtype), more))
+            e.store(e.get(total, self.dtype), target, i)
+
+        self.inputs.vectors(count, add, (self.name, "elements"))

@@ -288,12 +288,6 @@ def _at(w: Writing, s: L.At) -> None:
     w.places[s.to] = Place(array, w.combined("+", start, w.of(s.offset)), reads)
 
 
-def _note(w: Writing, s: L.Note) -> None:
-    where, value = w.where(s.pointer), w.of(s.value)
-    w.settle(MEMORY)
-    w.out(f"{where} = {value.text}")
-
-
 def _op(w: Writing, s: L.Op) -> None:
     op, *flags = s.op.split()
     if op == "select":
@@ -412,12 +406,11 @@ def _call(w: Writing, s: L.Call) -> None:
 
 
 WRITE: Mapping[type, Callable[[Writing, Any], None]] = {
-    L.Argument: _argument, L.Array: _array, L.Entry: _entry, L.At: _at, L.Note: _note, L.Op: _op,
+    L.Argument: _argument, L.Array: _array, L.Entry: _entry, L.At: _at, L.Op: _op,
     L.Shuffle: _shuffle, L.Store: _store, L.StoreFirst: _store_first, L.Variable: _variable, L.Get: _get, L.Set: _set,
     L.For: _for, L.When: _when, L.Call: _call, L.Repeat: _repeat, L.Leave: _leave,
     L.Aligned: lambda w, s: w.let(s.to, Text(f"{w.where(s.pointer)} begins a line of the caches", "test")),
     L.Apart: lambda w, s: w.let(s.to, Text(f"{w.where(s.a)} and {w.where(s.b)} lie apart", "test")),
-    L.Number: lambda w, s: w.let(s.to, Text(w.where(s.pointer), "", frozenset([MEMORY]))),
     L.Below: lambda w, s: w.values.update({s.to: w.said("first {} lanes", s.limit)}),
     L.Multiples: lambda w, s: w.values.update({s.to: w.of(s.number)}),
     L.Prefetch: lambda w, s: w.out(f"prefetch {w.where(s.pointer)}"),

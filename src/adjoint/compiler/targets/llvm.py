@@ -22,7 +22,7 @@ ITEMSIZE = {"float32": 4, "float64": 8, "bool": 1, "int8": 1, "int16": 2, "int32
 # Complex numbers are two numbers side by side; registers hold their parts.
 PART = {"complex64": "float32", "complex128": "float64"}
 
-# Numbers of 16 bits are stored and converted, nothing else.
+# Numbers of 16 bits are stored, moved and converted, nothing else.
 HALVES = frozenset(("float16", "bfloat16"))
 ELEMENT |= dict.fromkeys(HALVES, "i16")
 BYTES = {**ITEMSIZE, **{dtype: 2 * ITEMSIZE[part] for dtype, part in PART.items()}, **dict.fromkeys(HALVES, 2)}
@@ -113,17 +113,6 @@ def _entry(r: Rendering, s: L.Entry) -> None:
     ]
 
 
-def _number(r: Rendering, s: L.Number) -> None:
-    if s.narrow == "i64":
-        r.lines.append(f"  {s.to} = load i64, ptr {s.pointer}")
-        return
-    widen = "sext" if s.signed else "zext"
-    r.lines += [
-        f"  {s.to}.read = load {s.narrow}, ptr {s.pointer}",
-        f"  {s.to} = {widen} {s.narrow} {s.to}.read to i64",
-    ]
-
-
 # Choices among single numbers on x86. With AVX-512 LLVM compares into a mask and moves under that, which takes ten cycles, and
 # without it may jump. Compared into a register for numbers, and blended by its bits, a choice takes three.
 COMPARISONS = {"fcmp oeq": (0, 1, 0), "fcmp olt": (0, 1, 1), "fcmp ole": (0, 1, 2), "fcmp uno": (0, 1, 3),
@@ -174,30 +163,30 @@ def _blended(r: Rendering, to: str, dtype: str, no: str, yes: str, mask: str) ->
 
 
 def _op(r: Rendering, s: L.Op) -> None:
-    op, lanes = s.op, s.lanes
-    kind = f"<{lanes} x {ELEMENT[s.dtype]}>" if lanes else s.dtype
+    to, op, dtype, lanes, inputs = s
+    kind = f"<{lanes} x {ELEMENT[dtype]}>" if lanes else dtype
     if lanes == 1 and llvm.has_blends():
-        if op == "select" and r.masks.get(s.inputs[0]) == s.dtype:
+        if op == "select" and r.masks.get(inputs[0]) == dtype:
             _blend(r, s)
             return
         _mask(r, s)
-    if op == "fneg":
-        text = f"fneg {kind} {s.inputs[0]}"
+    if len(inputs) == 2 and op[:5] != "llvm.":  # as most are
+        text = f"{op} {kind} {inputs[0]}, {inputs[1]}"
+    elif op == "fneg":
+        text = f"fneg {kind} {inputs[0]}"
     elif op == "select":
-        condition, a, b = s.inputs
+        condition, a, b = inputs
         text = f"select {vector('bool', lanes) if lanes else 'i1'} {condition}, {kind} {a}, {kind} {b}"
     elif op == "llvm.ldexp":
-        integer = f"i{ITEMSIZE[s.dtype] * 8}"
-        full, powers = f"@{op}.v{lanes}{SUFFIX[s.dtype]}.v{lanes}{integer}", f"<{lanes} x {integer}>"
+        integer = f"i{ITEMSIZE[dtype] * 8}"
+        full, powers = f"@{op}.v{lanes}{SUFFIX[dtype]}.v{lanes}{integer}", f"<{lanes} x {integer}>"
         r.declarations.add(f"declare {kind} {full}({kind}, {powers})")
-        text = f"call {kind} {full}({kind} {s.inputs[0]}, {powers} {s.inputs[1]})"
-    elif op[:5] == "llvm.":
-        full = f"@{op}.v{lanes}{SUFFIX[s.dtype]}" if lanes else f"@{op}.{kind}"
-        r.declarations.add(f"declare {kind} {full}({', '.join([kind] * len(s.inputs))})")
-        text = f"call {kind} {full}({', '.join([f'{kind} {x}' for x in s.inputs])})"
+        text = f"call {kind} {full}({kind} {inputs[0]}, {powers} {inputs[1]})"
     else:
-        text = f"{op} {kind} {s.inputs[0]}, {s.inputs[1]}"
-    r.lines.append(f"  {s.to} = {text}")
+        full = f"@{op}.v{lanes}{SUFFIX[dtype]}" if lanes else f"@{op}.{kind}"
+        r.declarations.add(f"declare {kind} {full}({', '.join([kind] * len(inputs))})")
+        text = f"call {kind} {full}({', '.join([f'{kind} {x}' for x in inputs])})"
+    r.lines.append(f"  {to} = {text}")
 
 
 def _spread_as(r: Rendering, to: str, kind: str, element: str, lanes: int, scalar: str) -> None:
@@ -262,27 +251,32 @@ def _where(r: Rendering, name: str, pointer: str, offset: str, dtype: str) -> st
     return where
 
 
-def _steps(stride: Any, lanes: int) -> str:
-    return stride if type(stride) is str else f"<{', '.join([f'i64 {k * stride}' for k in range(lanes)])}>"
+def _spots(r: Rendering, s: L.Load | L.Store, name: str, where: str, dtype: str, ways: tuple[str, str]) -> list[str]:
+    """What reads or writes lanes under a mask, or apart from each other: the intrinsic, the type of its pointers, these, and the
+    mask."""
+    lanes, mask = s.lanes, f"<{s.lanes} x i1> {s.mask or 'splat (i1 true)'}"
+    if s.stride == 1:
+        return [f"@llvm.masked.{ways[0]}.v{lanes}{short(dtype)}.p0", "ptr", f"ptr {where}", mask]
+    steps = s.stride if type(s.stride) is str else f"<{', '.join([f'i64 {k * s.stride}' for k in range(lanes)])}>"
+    r.out(f"{name}.all = getelementptr {ELEMENT[dtype]}, ptr {where}, <{lanes} x i64> {steps}")
+    kind = f"<{lanes} x ptr>"
+    return [f"@llvm.masked.{ways[1]}.v{lanes}{short(dtype)}.v{lanes}p0", kind, f"{kind} {name}.all", mask]
 
 
 def _load(r: Rendering, s: L.Load) -> None:
     to, lanes, dtype = s.to, s.lanes, s.dtype
+    if not lanes:
+        r.out(f"{to} = load {dtype}, ptr {s.pointer}")
+        return
     where = _where(r, to, s.pointer, s.offset, dtype)
     stored = "uint8" if dtype == "bool" else dtype
     read, kind, size = f"{to}.byte" if dtype == "bool" else to, f"<{lanes} x {ELEMENT[stored]}>", ITEMSIZE[dtype]
     if s.stride == 1 and s.mask is None:
         r.lines.append(f"  {read} = load {kind}, ptr {where}, align {size}")
     else:
-        masks, chosen = f"<{lanes} x i1>", s.mask or "splat (i1 true)"
-        if s.stride == 1:
-            full, places, given = f"@llvm.masked.load.v{lanes}{short(stored)}.p0", "ptr", f"ptr {where}"
-        else:
-            r.out(f"{to}.all = getelementptr {ELEMENT[stored]}, ptr {where}, <{lanes} x i64> {_steps(s.stride, lanes)}")
-            full, places = f"@llvm.masked.gather.v{lanes}{short(stored)}.v{lanes}p0", f"<{lanes} x ptr>"
-            given = f"{places} {to}.all"
-        r.declarations.add(f"declare {kind} {full}({places}, i32, {masks}, {kind})")
-        r.out(f"{read} = call {kind} {full}({given}, i32 {size}, {masks} {chosen}, {kind} zeroinitializer)")
+        full, places, given, masks = _spots(r, s, to, where, stored, ("load", "gather"))
+        r.declarations.add(f"declare {kind} {full}({places}, i32, <{lanes} x i1>, {kind})")
+        r.out(f"{read} = call {kind} {full}({given}, i32 {size}, {masks}, {kind} zeroinitializer)")
     if dtype == "bool":
         r.out(f"{to} = icmp ne {kind} {read}, splat (i8 0)")
 
@@ -314,6 +308,9 @@ def _stored(r: Rendering, s: Any) -> tuple[str, str, str, str]:
 
 
 def _store(r: Rendering, s: L.Store) -> None:
+    if not s.lanes:
+        r.out(f"store {s.dtype} {s.value}, ptr {s.pointer}")
+        return
     name, where, value, dtype = _stored(r, s)
     lanes, size = s.lanes, ITEMSIZE[dtype]
     kind = f"<{lanes} x {ELEMENT[dtype]}>"
@@ -321,15 +318,9 @@ def _store(r: Rendering, s: L.Store) -> None:
         how = f"align {min(lanes * size, LINE)}, !nontemporal !{{i32 1}}" if s.streamed else f"align {size}"
         r.lines.append(f"  store {kind} {value}, ptr {where}, {how}")
         return
-    masks, chosen = f"<{lanes} x i1>", s.mask or "splat (i1 true)"
-    if s.stride == 1:
-        full, places, given = f"@llvm.masked.store.v{lanes}{short(dtype)}.p0", "ptr", f"ptr {where}"
-    else:
-        r.out(f"{name}.all = getelementptr {ELEMENT[dtype]}, ptr {where}, <{lanes} x i64> {_steps(s.stride, lanes)}")
-        full, places = f"@llvm.masked.scatter.v{lanes}{short(dtype)}.v{lanes}p0", f"<{lanes} x ptr>"
-        given = f"{places} {name}.all"
-    r.declarations.add(f"declare void {full}({kind}, {places}, i32, {masks})")
-    r.out(f"call void {full}({kind} {value}, {given}, i32 {size}, {masks} {chosen})")
+    full, places, given, masks = _spots(r, s, name, where, dtype, ("store", "scatter"))
+    r.declarations.add(f"declare void {full}({kind}, {places}, i32, <{lanes} x i1>)")
+    r.out(f"call void {full}({kind} {value}, {given}, i32 {size}, {masks})")
 
 
 def _store_first(r: Rendering, s: L.StoreFirst) -> None:
@@ -405,12 +396,11 @@ def _call(r: Rendering, s: L.Call) -> None:
 
 
 RENDER: dict[type, Any] = {
-    L.Argument: _argument, L.Array: _array, L.Entry: _entry, L.Number: _number, L.Op: _op,
+    L.Argument: _argument, L.Array: _array, L.Entry: _entry, L.Op: _op,
     L.Shuffle: _shuffle, L.Below: _below, L.Multiples: _multiples, L.AnyLane: _any_lane, L.Library: _library,
     L.Load: _load, L.Single: _single, L.Store: _store, L.StoreFirst: _store_first, L.Prefetch: _prefetch, L.When: _when,
     L.Call: _call, L.Aligned: _aligned, L.Fence: _fence, L.Repeat: _repeat, L.Leave: _leave,
     L.At: lambda r, s: r.out(f"{s.to} = getelementptr {s.element}, ptr {s.pointer}, i64 {s.offset}"),
-    L.Note: lambda r, s: r.out(f"store {s.kind} {s.value}, ptr {s.pointer}"),
     L.Cast: lambda r, s: r.out(f"{s.to} = {s.op} {vector(s.source, s.lanes)} {s.a} to {vector(s.dtype, s.lanes)}"),
     L.Spread: lambda r, s: _spread_as(r, s.to, vector(s.dtype, s.lanes), ELEMENT[s.dtype], s.lanes, s.scalar),
     L.First: lambda r, s: r.out(f"{s.to} = extractelement {vector(s.dtype, s.lanes)} {s.a}, i64 0"),

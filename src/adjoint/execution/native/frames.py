@@ -17,7 +17,7 @@ import numpy as np
 from adjoint.compiler.programs import FIELDS, PLACE
 from adjoint.compiler.tables import FAILURE, OWNS, STATUS
 from adjoint.execution.native.hosts import Hosts
-from adjoint.runtime import code, entries, frozen, onednn, onednn_library
+from adjoint.runtime import entries, frozen, onednn, onednn_library, shipped
 from adjoint.runtime.memory import DATA_FIELD, LAYOUT, Lease, Pages, address, give_back, take, whole_pages
 from adjoint.runtime.pool import pool
 
@@ -29,15 +29,15 @@ named: Callable[[Any], int] = address if DATA_FIELD is None else id  # what the 
 
 
 @functools.cache
-def _loop() -> code.Code:
-    (found,) = code.of_package("programs", ("run", "enter", "holds", "owned", "freeze"))
-    frozen.install(found.addresses["freeze"])
+def _loop() -> dict[str, int]:
+    found = shipped.addresses("programs", ("run", "enter", "holds", "owned", "freeze"))
+    frozen.install(found["freeze"])
     return found
 
 
 def loop_address() -> int:
     """The loop that runs programs: a function of a record."""
-    return _loop().addresses["run"]
+    return _loop()["run"]
 
 
 def holding(listed: Sequence[tuple[dict[Any, Any], Any, Any]]) -> Callable[[], bool] | None:
@@ -45,7 +45,7 @@ def holding(listed: Sequence[tuple[dict[Any, Any], Any, Any]]) -> Callable[[], b
     have such functions. Who has it keeps these objects."""
     functions = map(entries.function_of_c, ("PyDict_GetItemWithError", "PyErr_Clear", "Py_IncRef"))
     numbers = [*functions, id(True), id(False), len(listed), *[id(x) for entry in listed for x in entry]]
-    return entries.made("holds", _loop().addresses["holds"], numbers, False)
+    return entries.made("holds", _loop()["holds"], numbers, False)
 
 
 def owned(count: int) -> Callable[[Any], bool] | None:
@@ -54,7 +54,7 @@ def owned(count: int) -> Callable[[Any], bool] | None:
     if LAYOUT is None:
         return None
     numbers = [count, id(np.ndarray), id(Lease), entries.function_of_c("Py_IncRef"), id(True), id(False)]
-    return entries.made("owned", _loop().addresses["owned"], numbers, True)
+    return entries.made("owned", _loop()["owned"], numbers, True)
 
 
 class Frame:
@@ -237,7 +237,7 @@ class Station:
         noted = map(ctypes.addressof, (self.failure, self.status, self.busy))
         numbers = [self.arguments[0] or 0, self.objects.buffer_info()[0], *noted, *functions, id(None), id(True), id(False),
                    len(blocks)]  # fmt: skip
-        self.enter = entries.made("enter", _loop().addresses["enter"], [*numbers, *copies], True)
+        self.enter = entries.made("enter", _loop()["enter"], [*numbers, *copies], True)
         if self.enter is not None:
             self.packs = [(struct.Struct(f"{len(own)}{block.dtype.char}").pack, own) for block, own in blocks]
 

@@ -167,14 +167,14 @@ class _Layers:
         columns = _Columns(self.rows, units, slots(names))
         linker = Linker(fusion.units, self.linked(columns, fusion), False)
         uses = self.uses(columns, fusion)
-        self.check(fusion, uses, linker)
-        return Native(fusion, linker=linker, outline=Outline(fusion, uses))
+        made = Native(fusion, linker=linker, outline=Outline(fusion, uses))
+        self.check(made, uses)
+        return made
 
-    def check(self, fusion: Fusion, uses: Uses, linker: Linker) -> None:
+    def check(self, made: Native, uses: Uses) -> None:
         """Raise Unfit where something is read that nothing makes."""
-        given = len(self.plan.leaf_types) + len(self.plan.number_types)
-        read = {key[0] for key in linker.table.positions if type(key) is Start}
-        read.update([fusion.views[slot].root for slot in fusion.results if slot not in fusion.objects])
+        given, fusion = len(self.plan.leaf_types) + len(self.plan.number_types), made.fusion
+        read = {*made.places, *[fusion.views[slot].root for slot in fusion.results if slot not in fusion.objects]}
         read -= uses.produced.keys() | fusion.plan.constants.keys()
         read -= {unit.step.output for unit in fusion.units if isinstance(unit, Host)}
         if any([slot >= given for slot in read]):

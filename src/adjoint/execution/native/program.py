@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import ctypes
 from array import array
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -207,7 +207,8 @@ class Native:
         self.table = self.linked.table
         self.launches = self.linked.launches
         self.loops: list[tuple[int, Scan]] = []  # that are programs of their own, by their positions in the table
-        for key, at in self.table.positions.items():
+        others = [(key, at) for key, at in self.table.positions.items() if type(key) is not Start]
+        for key, at in others:
             if type(key) is Loop:
                 self.loops.append((at, fusion.units[key.number]))  # type: ignore[arg-type]
         self.produced, self.fresh, self.shares = self.outline.produced, self.outline.fresh, self.outline.shares
@@ -219,7 +220,7 @@ class Native:
         self.spent = self.spent_inputs()
         self.leaf_places = [k for k in range(len(plan.leaf_types)) if k not in fusion.objects]
         self.keep: list[Any] = []
-        self.pointers = self.fixed_pointers()
+        self.pointers = self.fixed_pointers(others)
         self.moves = self.moved()
         self.alone = all(step is None for _, step in self.linked.stretches)
         self.frames: list[Frame] = []  # which programs that follow from this one share
@@ -256,19 +257,18 @@ class Native:
                 found.append((at, offset * BYTES[dtypes[root]]))
         return places
 
-    def fixed_pointers(self) -> Array:
-        """The table, with those pointers in it that are the same in every run."""
-        table, plan = self.table, self.plan
-        pointers = np.zeros(table.size, np.int64)
-        for key, at in table.positions.items():
+    def fixed_pointers(self, others: Sequence[tuple[Any, int]]) -> Array:
+        """The table, with those pointers in it that are the same in every run. `others` are what isn't an array's place in it."""
+        pointers = np.zeros(self.table.size, np.int64)
+        for key, at in others:
             if type(key) is Function:
                 pointers[at] = function_address(key) or 0
         self.point_to_primitives(pointers)
-        for root, places in self.places.items():
-            if root in plan.constants:
-                array = np.array(plan.constants[root], order="C")
+        for root, constant in self.plan.constants.items():
+            if root in self.places:
+                array = np.array(constant, order="C")
                 self.keep.append(array)
-                self.point(pointers, places, address(array))
+                self.point(pointers, self.places[root], address(array))
         return pointers
 
     def point_to_primitives(self, pointers: Array) -> None:

@@ -1,0 +1,73 @@
+"""Machine code that comes with the package: what is wanted even by a program that ends before LLVM would be loaded.
+
+`make native` makes it, of files in C, for any x86-64 that calls functions as System V does. It refers to nothing outside of
+itself, and is kept as it lies in memory, behind a line that says where its functions begin. Elsewhere such a file is compiled
+like all other code.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import os
+import struct
+import sys
+from pathlib import Path
+from typing import Any
+
+from adjoint import _forks
+from adjoint.runtime.executable import executable
+from adjoint.runtime.interrupts import Uninterrupted
+
+__all__ = ["addresses"]
+
+X86 = ("x86_64", "amd64")
+_lock = _forks.waited_for()
+_found: dict[str, dict[str, int]] = {}  # for good: others know the addresses
+_missed: set[str] = set()  # what isn't in the cache
+
+
+def addresses(
+    name: str, names: tuple[str, ...], left_open: tuple[int, int] | None = None, compiling: bool = True
+) -> dict[str, int]:
+    """Where the functions of a file in C of this package are, by their names; empty where there is no code yet. What didn't come
+    with the package is compiled once LLVM is loaded, which it is for that with `compiling`; or it was by an earlier process.
+    `left_open` is as in `code.Source`."""
+    with _lock, Uninterrupted():
+        if name not in _found:
+            held = _mapped(name, left_open)
+            if held is not None:
+                _found[name] = {one: held.address(one) for one in names}
+            elif (code := _compiled(name, names, left_open, compiling)) is not None:
+                held, _found[name] = code, code.addresses
+            if held is not None:  # also while the interpreter ends
+                ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
+        return _found.get(name, {})
+
+
+def _mapped(name: str, left_open: tuple[int, int] | None) -> Any:
+    """What came with the package, in memory; None where that is for other processors."""
+    if os.name != "posix" or os.uname().machine not in X86 or sys.maxsize < 1 << 32:
+        return None
+    try:
+        contents = (Path(__file__).parent / f"{name}.x86_64").read_bytes()
+    except OSError:
+        return None
+    line, _, code = contents.partition(b"\n")
+    before, after = [struct.pack("<Q", n) for n in left_open or (0, 0)]
+    begins = [word.split("=") for word in line.decode().split()[1:]]
+    return executable(code.replace(before, after) if left_open else code, {one: int(at) for one, at in begins})
+
+
+def _compiled(name: str, names: tuple[str, ...], left_open: tuple[int, int] | None, compiling: bool) -> Any:
+    """The code compiled from LLVM's text, or found in the cache; None where it can't be had so."""
+    llvm, code = [importlib.import_module(f"adjoint.runtime.{module}") for module in ("llvm", "code")]
+    if name in _missed and not compiling and not llvm.is_loaded():
+        return None
+    # asked for its facts first, LLVM's are remembered: the next process finds the code without loading it
+    loads = llvm.is_loaded() or (compiling and llvm.facts() is not None and llvm.binding() is not None)
+    source = code.in_c(name, names, left_open)
+    found = code.load([source]) if loads else code.find(source)
+    if not found:
+        _missed.add(name)
+    return found[0] if found else None
