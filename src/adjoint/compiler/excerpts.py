@@ -8,10 +8,11 @@ depend on anything else.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from adjoint._tuples import NamedTuple
 from adjoint.compiler.fuse.fuse import COPY, Fusion
 from adjoint.compiler.fuse.indices import ways_of
 from adjoint.compiler.fuse.kinds import (

@@ -9,8 +9,9 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from adjoint._tuples import NamedTuple
 from adjoint.compiler import units
 from adjoint.compiler.excerpts import Key, Moving, Region
 from adjoint.compiler.extents import Formula, Sheet, Size, Values, holds_sizes, plain

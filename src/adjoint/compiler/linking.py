@@ -9,10 +9,11 @@ import weakref
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, chain, count
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from adjoint._tuples import NamedTuple
 from adjoint.compiler import programs, units
 from adjoint.compiler.excerpts import Key, key_of
 from adjoint.compiler.extents import Values

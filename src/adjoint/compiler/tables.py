@@ -11,10 +11,11 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from adjoint._tuples import NamedTuple
 from adjoint.compiler.extents import occurs, plain
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops import matmul_tiles

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from adjoint._tuples import NamedTuple
 from adjoint.compiler.excerpts import Excerpt, Key, nest_of, product_of, window_of
 from adjoint.compiler.fuse import images
 from adjoint.compiler.fuse.kinds import Nest, Product, Window

@@ -10,9 +10,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from adjoint._sources import run_source
+from adjoint._tuples import NamedTuple
 from adjoint.dtypes import default_dtype
 from adjoint.graph import NARROW, ArrayType, Node, Primitive, Site, get_mode, topological
 from adjoint.primitives.core import DETACH, FULL, LEAF, in_float32, is_narrow, leaf, watch

@@ -8,8 +8,8 @@ that step t concerns the first `sizes[t]` of them: a sequence that has ended isn
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
+from adjoint._tuples import NamedTuple
 from adjoint.composites.products import linear
 from adjoint.graph import Node
 from adjoint.primitives.core import ops

@@ -8,10 +8,11 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from adjoint._tuples import NamedTuple
 from adjoint.composites.products import einsum
 from adjoint.composites.shaping import at, expand_dims
 from adjoint.dtypes import int64

@@ -6,8 +6,7 @@ update of the table needs to touch no others.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from adjoint._tuples import NamedTuple
 from adjoint.dtypes import int32
 from adjoint.graph import PRIMITIVES, ArrayType, Node
 from adjoint.primitives.core import ops

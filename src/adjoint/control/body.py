@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
 
+from adjoint._tuples import NamedTuple
 from adjoint.batch import Batch
 from adjoint.control.rules import HAVING_RULES, with_closed_rules
 from adjoint.execution.evaluate import evaluation_lock, key_of, planned, run

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from math import comb
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from adjoint import derive
+from adjoint._tuples import NamedTuple
 from adjoint.control.body import Body, close, stand_in
 from adjoint.control.formal import record_transpose
 from adjoint.control.running import STRETCH, Back, Inside, native_loop, run_loop, stack_of

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from adjoint import derive
+from adjoint._tuples import NamedTuple
 from adjoint.batch import Batch
 from adjoint.control.body import Body, as_arrays, close, for_examples, stand_in
 from adjoint.control.formal import record_transpose

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from adjoint._tuples import NamedTuple
 from adjoint.control.body import Body, as_arrays, planned_alone
 from adjoint.execution.tiers import native_backend, tiers
 from adjoint.graph import Node, record

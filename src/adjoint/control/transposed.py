@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
+from adjoint._tuples import NamedTuple
 from adjoint.control.body import Body, stand_in
 from adjoint.control.lean import Loop, active_carries, step_back
 from adjoint.control.template import Template

@@ -9,12 +9,13 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from time import thread_time
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from adjoint import _forks
 from adjoint._sources import FILE
+from adjoint._tuples import NamedTuple
 from adjoint.derive import PULLBACK, expand
 from adjoint.execution.cut import cut_from, recognised_with_cut
 from adjoint.execution.interpreter import Interpretation

@@ -5,10 +5,11 @@ from __future__ import annotations
 import textwrap
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from adjoint._tuples import NamedTuple
 from adjoint.execution.numpy_programs import Streaming
 from adjoint.execution.stages import Nested, Subject, nested, subject_of
 from adjoint.plan.plan import Plan

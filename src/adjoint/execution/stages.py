@@ -9,10 +9,11 @@ import functools
 import importlib
 import textwrap
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from adjoint._tuples import NamedTuple
 from adjoint.execution.evaluate import described, described_body, evaluation_lock
 from adjoint.execution.numpy_programs import choose
 from adjoint.execution.replay import Replay

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
+from adjoint._tuples import NamedTuple
 from adjoint.dtypes import DType, default_dtype
 from adjoint.graph.node import NARROW, ArrayType, Located, Mode, Node, Scope, get_mode
 from adjoint.graph.primitive import Primitive

@@ -12,9 +12,10 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from numbers import Integral
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any
 
 from adjoint._setting import Setting
+from adjoint._tuples import NamedTuple
 from adjoint.dtypes import DType
 from adjoint.graph.primitive import Primitive
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from adjoint._tuples import NamedTuple
 from adjoint.compiler.loops.build import ITEMSIZE
 from adjoint.compiler.loops.formulas import is_lowered, reduces
 from adjoint.graph import PRIMITIVES, Primitive

@@ -9,10 +9,11 @@ computes what the stretch does, in the same order.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from adjoint._tuples import NamedTuple
 from adjoint.machine.numbers import Numbers
 from adjoint.plan import matching
 from adjoint.plan.matching import Loop

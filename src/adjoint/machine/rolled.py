@@ -7,10 +7,11 @@ cells are, how far strides go and how often it runs are arguments, so that loops
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from adjoint._tuples import NamedTuple
 from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value
 from adjoint.compiler.loops.formulas import applied, is_ordinary
 from adjoint.compiler.targets.llvm import source_of

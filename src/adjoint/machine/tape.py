@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Collection
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from adjoint import _forks
+from adjoint._tuples import NamedTuple
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value, lanes_for
 from adjoint.compiler.loops.formulas import applied, is_lowered

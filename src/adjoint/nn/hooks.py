@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from adjoint import tracing, tree
+from adjoint._tuples import NamedTuple
 from adjoint.tensors import Tensor
 from adjoint.tensors.hooks import HookHandle
 from adjoint.tensors.located import at_user

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from adjoint import tree
+from adjoint._tuples import NamedTuple
 from adjoint.graph import Node, topological
 from adjoint.shapes import Shape, as_shape
 from adjoint.tensors import Tensor

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from adjoint import tracing
+from adjoint._tuples import NamedTuple
 from adjoint.graph import MODE, Mode, Node, get_mode, topological
 from adjoint.primitives.calls import CalledStep, Callee, call, callee_of
 from adjoint.primitives.core import CAST, FULL, placeholder, typed

@@ -4,10 +4,11 @@ takes an array of zeros for each part, and additions of those."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adjoint._tuples import NamedTuple
 from adjoint.graph import ArrayType, StandIn
 from adjoint.plan.plan import Step
 from adjoint.primitives.structural import Slices

@@ -11,10 +11,11 @@ Every element is what it would have been.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adjoint._tuples import NamedTuple
 from adjoint.graph import ArrayType, array_type
 from adjoint.plan.assemble import Filled, Placement, pieces
 from adjoint.plan.plan import Step

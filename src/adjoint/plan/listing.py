@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from adjoint._tuples import NamedTuple
 from adjoint.graph import Node
 from adjoint.primitives.core import FULL
 from adjoint.primitives.random import RANDOM_BITS

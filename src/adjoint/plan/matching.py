@@ -8,9 +8,11 @@ time before. Stretches whose kinds repeat are found by hashes of what stands in 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+
+from adjoint._tuples import NamedTuple
 
 __all__ = ["Loop", "find_loops"]
 

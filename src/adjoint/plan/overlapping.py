@@ -9,10 +9,11 @@ zeros left out, so no bit changes.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from adjoint._tuples import NamedTuple
 from adjoint.graph import PRIMITIVES, array_type
 from adjoint.plan.assemble import Filled, Placement, pieces, placed
 from adjoint.plan.plan import Step, step_of

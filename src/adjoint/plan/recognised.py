@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from adjoint import _forks
 from adjoint._sources import run_source
+from adjoint._tuples import NamedTuple
 from adjoint.derive import PULLBACK
 from adjoint.graph import ArrayType, Node
 from adjoint.plan.canonical import COUNTED_IN_LIST, Canonical

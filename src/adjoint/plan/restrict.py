@@ -14,8 +14,9 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from adjoint._tuples import NamedTuple
 from adjoint.graph import Operation, array_type
 from adjoint.plan.plan import Plan, Step, step_of
 from adjoint.primitives.contraction import MATMUL

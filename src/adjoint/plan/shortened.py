@@ -11,10 +11,11 @@ import copy
 import marshal
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from adjoint._tuples import NamedTuple
 from adjoint.plan.called import results_of
 from adjoint.plan.listing import NOTHING
 from adjoint.plan.matching import Loop, find_loops

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from adjoint._tuples import NamedTuple
 from adjoint.derive import PULLBACK, expand
 from adjoint.graph import PRIMITIVES, Node, mode, moved, topological
 from adjoint.primitives.core import ops, zeros

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakValueDictionary
 
+from adjoint._tuples import NamedTuple
 from adjoint.graph import ArrayType, Node, Primitive
 from adjoint.graph.node import Site
 from adjoint.primitives.core import SELECT

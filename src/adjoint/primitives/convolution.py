@@ -8,8 +8,8 @@ A bias is added outside, by broadcasting. (Cross-correlation, in truth: the kern
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
+from adjoint._tuples import NamedTuple
 from adjoint.graph import Node, Primitive, array_type, record
 from adjoint.primitives import convolution_kernels as kernels
 from adjoint.primitives.core import ops, register, same_type

@@ -7,8 +7,7 @@ are made, and `pool_spread`. An average over windows of unequal sizes is a produ
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from adjoint._tuples import NamedTuple
 from adjoint.dtypes import int32, uint8
 from adjoint.graph import Node, Primitive, array_type, record
 from adjoint.primitives import pooling_kernels as kernels

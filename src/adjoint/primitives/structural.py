@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from adjoint._tuples import NamedTuple
 from adjoint.graph import ArrayType, Node, Primitive, array_type, get_mode, record
 from adjoint.primitives.core import ops, reduce_to, register, same_type, zeros
 from adjoint.shapes import Shape, broadcast_shapes

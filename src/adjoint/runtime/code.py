@@ -8,14 +8,13 @@ of these hashes, so a function can't be taken for another, and object code holds
 from __future__ import annotations
 
 import functools
-import hashlib
+import os
 import re
 import struct
 import weakref
 from collections.abc import Iterable
-from pathlib import Path
-from typing import NamedTuple
 
+from adjoint._tuples import NamedTuple
 from adjoint.runtime import llvm, object_cache
 from adjoint.runtime.executable import Mapped
 from adjoint.runtime.interrupts import Uninterrupted
@@ -57,8 +56,8 @@ class Code:
 
 def in_c(name: str, names: tuple[str, ...], left_open: tuple[int, int] | None = None) -> Source:
     """The source that is a file in C of this package, of which `make native` has made LLVM's text."""
-    text = (Path(__file__).parent / f"{name}.ll").read_text("utf-8")
-    return Source(text, frozenset(), names, left_open)
+    with open(os.path.join(os.path.dirname(__file__), f"{name}.ll"), encoding="utf-8") as file:
+        return Source(file.read(), frozenset(), names, left_open)
 
 
 @functools.cache
@@ -96,7 +95,7 @@ def load(sources: list[Source], compiling: bool = True) -> list[Code]:
         ending = llvm.attributes(llvm.vector_bits())
         symbols = []
         for source in sources:
-            digest = hashlib.sha256("\0".join([source.text, ending, *llvm.machine_key()]).encode())
+            digest = object_cache.hashed("\0".join([source.text, ending, *llvm.machine_key()]).encode())
             symbols.append("k" + digest.hexdigest()[:HEX])
         asked: dict[str, Source] = {}
         for symbol, source in zip(symbols, sources, strict=True):

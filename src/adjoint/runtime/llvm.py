@@ -8,12 +8,11 @@ whose code was all compiled before doesn't load LLVM.
 from __future__ import annotations
 
 import functools
-import json
 import os
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from adjoint import _forks, _optional
+from adjoint._tuples import NamedTuple
 from adjoint.runtime import object_cache
 from adjoint.runtime.executable import Mapped
 from adjoint.runtime.interrupts import Uninterrupted
@@ -57,12 +56,13 @@ def facts(loading: bool = True) -> Facts | None:
             key = _key_of_facts()
             found = None if key is None else object_cache.load(key)
             if found is not None:
-                features, triple, version = json.loads(found)
-                _state["facts"] = Facts(features, triple, tuple(version))
+                features, triple, *version = found.decode().split("\n")
+                _state["facts"] = Facts(features, triple, tuple(map(int, version)))
             elif not loading:
                 return None
             elif binding() is not None and key is not None:
-                object_cache.store(key, json.dumps(_state["facts"]).encode())
+                features, triple, version = _state["facts"]
+                object_cache.store(key, "\n".join([features, triple, *map(str, version)]).encode())
         return _state["facts"]  # type: ignore[no-any-return]
 
 
@@ -72,16 +72,16 @@ def _key_of_facts() -> str | None:
     folder = _optional.folder_of("llvmlite")
     if folder is None or resource is None or any([resource.getrlimit(k)[0] != resource.RLIM_INFINITY for k in LIMITS]):
         return None
-    library = Path(folder) / "binding" / "libllvmlite.so"
+    library = os.path.join(folder, "binding", "libllvmlite.so")
     try:
-        found = library.stat()
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text()
-        with open("/proc/cpuinfo", "rb") as file:
+        found = os.stat(library)
+        with open("/proc/sys/kernel/random/boot_id") as boot_id, open("/proc/cpuinfo", "rb") as file:
+            boot = boot_id.read()
             processor = file.read(1 << 12).decode().partition("\n\n")[0]
     except OSError:
         return None
     lines = [line for line in processor.splitlines() if not line.startswith(CHANGING)]
-    return object_cache.key_of("facts", str(library), str(found.st_size), str(found.st_mtime_ns), boot, *lines)
+    return object_cache.key_of("facts", library, str(found.st_size), str(found.st_mtime_ns), boot, *lines)
 
 
 def binding() -> Any:

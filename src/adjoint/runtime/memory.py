@@ -15,10 +15,11 @@ import tracemalloc
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from adjoint._tuples import NamedTuple
 from adjoint.shapes import Shape
 
 Array = np.ndarray[Any, Any]

@@ -12,40 +12,53 @@ user and others may write to neither. A folder that isn't so is not used, and a 
 from __future__ import annotations
 
 import contextlib
-import hashlib
+import functools
+import importlib
 import os
 import re
 import stat
 import sys
-import tempfile
 import warnings
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
 FORMAT = "2"
 LIMIT = 1 << 28  # bytes in all: beyond it the entries that were used longest ago go
 TRIM_EVERY = 64  # entries written between two looks at the size, on average
 DIGEST = 32
 TEMPORARY = "new-"
-ENTRY = re.compile(rf"[0-9a-f]{{64}}|{TEMPORARY}\w+")  # names that are ours; nothing else in the folder is touched
+CREATED = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+ENTRY = rf"[0-9a-f]{{64}}|{TEMPORARY}\w+"  # names that are ours; nothing else in the folder is touched
 
 _told: set[str] = set()  # folders that the user knows not to be used
 
 
-def folder() -> Path | None:
+def _hash() -> Callable[[bytes], Any]:
+    """A hash of so many bytes: what `hashlib` wraps, which loads OpenSSL too, unless only approved hashes are allowed here."""
+    try:
+        found = functools.partial(importlib.import_module("_blake2").blake2b, digest_size=DIGEST)
+        found(b"")
+    except (ImportError, ValueError):
+        return importlib.import_module("hashlib").sha256  # type: ignore[no-any-return]
+    return found
+
+
+hashed = _hash()
+
+
+def folder() -> str | None:
     """Where the entries are; None if there are to be none."""
     chosen = os.environ.get("ADJOINT_CACHE")
     if chosen is not None:
-        return Path(chosen) if chosen else None
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA", Path.home()))
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    return base / "adjoint" / "native"
+        return chosen or None
+    name, other = ("LOCALAPPDATA", "~") if sys.platform == "win32" else ("XDG_CACHE_HOME", "~/.cache")
+    base = os.environ.get(name) or os.path.expanduser(other)
+    return None if base.startswith("~") else os.path.join(base, "adjoint", "native")  # nobody's home
 
 
 def key_of(*parts: str) -> str:
     """The name of the entry for these parts."""
-    return hashlib.sha256("\0".join([FORMAT, *parts]).encode()).hexdigest()
+    return str(hashed("\0".join([FORMAT, *parts]).encode()).hexdigest())
 
 
 def load(key: str) -> bytes | None:
@@ -53,7 +66,7 @@ def load(key: str) -> bytes | None:
     place = _usable()
     if place is None:
         return None
-    path = place / key
+    path = os.path.join(place, key)
     data = _read(path)
     if data is None or len(data) <= DIGEST or _digest(key, data[DIGEST:]) != data[:DIGEST]:
         return None
@@ -68,15 +81,16 @@ def store(key: str, contents: bytes) -> None:
     if place is None:
         return
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.mkdir(mode=0o700, exist_ok=True)
+        os.makedirs(os.path.dirname(os.path.abspath(place)), exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(place, 0o700)
         if _usable() is None:
             return
-        handle, name = tempfile.mkstemp(dir=place, prefix=TEMPORARY)
+        name = os.path.join(place, TEMPORARY + os.urandom(8).hex())
         try:
-            with os.fdopen(handle, "wb") as file:
+            with open(os.open(name, CREATED, 0o600), "wb") as file:
                 file.write(_digest(key, contents) + contents)
-            os.replace(name, place / key)
+            os.replace(name, os.path.join(place, key))
         except OSError:
             with contextlib.suppress(OSError):
                 os.unlink(name)
@@ -88,29 +102,30 @@ def store(key: str, contents: bytes) -> None:
         trim(place)
 
 
-def trim(place: Path, limit: int | None = None) -> None:
+def trim(place: str, limit: int | None = None) -> None:
     """Delete the entries that were used longest ago, until the rest fits into `limit` bytes."""
     found = []
     with contextlib.suppress(OSError):
-        for path in place.iterdir():
-            if ENTRY.fullmatch(path.name):
+        for name in os.listdir(place):
+            if re.fullmatch(ENTRY, name):
                 with contextlib.suppress(OSError):
-                    status = path.stat()
+                    path = os.path.join(place, name)
+                    status = os.stat(path)
                     found.append((status.st_mtime, status.st_size, path))
     total = sum(size for _, size, _ in found)
     for _, size, path in sorted(found):
         if total <= (LIMIT if limit is None else limit):
             break
         with contextlib.suppress(OSError):
-            path.unlink()
+            os.unlink(path)
             total -= size
 
 
 def _digest(key: str, contents: bytes) -> bytes:
-    return hashlib.sha256(key.encode() + b"\0" + contents).digest()
+    return bytes(hashed(key.encode() + b"\0" + contents).digest())
 
 
-def _read(path: Path) -> bytes | None:
+def _read(path: str) -> bytes | None:
     """The bytes of a file that only this user can have written; None where there is none."""
     try:
         # Neither through a link nor waiting for the other end of a pipe.
@@ -124,7 +139,7 @@ def _read(path: Path) -> bytes | None:
         return None
 
 
-def _usable() -> Path | None:
+def _usable() -> str | None:
     """The folder, if nobody else can have put anything into it."""
     place = folder()
     if place is None:
@@ -136,8 +151,8 @@ def _usable() -> Path | None:
     reason = _writable_by_others(status)
     if reason is None:
         return place
-    if str(place) not in _told:
-        _told.add(str(place))
+    if place not in _told:
+        _told.add(place)
         warnings.warn(
             f"adjoint neither reads nor keeps compiled code in {place}, because {reason} and what is there is executed: "
             "name a folder of your own by ADJOINT_CACHE (empty for none), or delete this one",

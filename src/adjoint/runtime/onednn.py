@@ -12,11 +12,12 @@ import functools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import byref, c_int, c_int64, c_void_p
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from adjoint import _forks
+from adjoint._tuples import NamedTuple
 from adjoint.runtime.onednn_library import check, load, one_thread, state
 
 STRICT, USER_SCRATCHPAD = 0, 1

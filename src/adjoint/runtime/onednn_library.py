@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from ctypes import byref, c_int, c_size_t, c_void_p
-from pathlib import Path
 from typing import Any
 
 from adjoint.runtime.pool import pool
 
 WHEEL = "onednn-cpu-gomp"
+ABOUT = "onednn_cpu_gomp-"  # how the name of the folder of its metadata starts
 LIBRARY = "libdnnl.so.3"
 MAJOR = 3
 OPENMP = 2  # dnnl_cpu_runtime_omp
@@ -32,11 +33,12 @@ def _path() -> str | None:
     """Where the wheel's metadata says that the library is."""
     # importlib.metadata takes longer to import than all the rest of native execution
     for folder in sys.path:
-        for record in Path(folder or ".").glob(f"{WHEEL.replace('-', '_')}-*.dist-info/RECORD"):
-            for line in record.read_text().splitlines():
-                name = line.partition(",")[0]
-                if name.endswith(f"/{LIBRARY}"):
-                    return str((record.parent.parent / name).resolve())
+        with suppress(OSError):  # where no folder is, or no record in it
+            for about in [name for name in os.listdir(folder or ".") if name.startswith(ABOUT)]:
+                with open(os.path.join(folder, about, "RECORD"), encoding="utf-8") as record:
+                    for name in [line.partition(",")[0] for line in record]:
+                        if name.endswith(f"/{LIBRARY}"):
+                            return os.path.realpath(os.path.join(folder, name))
     return None
 
 

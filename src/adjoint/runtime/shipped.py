@@ -12,7 +12,6 @@ import importlib
 import os
 import struct
 import sys
-from pathlib import Path
 from typing import Any
 
 from adjoint import _forks
@@ -50,7 +49,8 @@ def _mapped(name: str, left_open: tuple[int, int] | None) -> Any:
     if os.name != "posix" or os.uname().machine not in X86 or sys.maxsize < 1 << 32:
         return None
     try:
-        contents = (Path(__file__).parent / f"{name}.x86_64").read_bytes()
+        with open(os.path.join(os.path.dirname(__file__), f"{name}.x86_64"), "rb") as file:
+            contents = file.read()
     except OSError:
         return None
     line, _, code = contents.partition(b"\n")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import os
-from typing import NamedTuple
+
+from adjoint._tuples import NamedTuple
 
 from adjoint.graph import Node, Variable
 from adjoint.graph.node import Site, origin_of

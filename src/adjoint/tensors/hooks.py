@@ -10,7 +10,9 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from adjoint._tuples import NamedTuple
 
 from adjoint import tracing
 from adjoint.execution import evaluation_lock

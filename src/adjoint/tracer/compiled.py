@@ -9,7 +9,9 @@ from contextlib import suppress
 from copy import copy
 from functools import partial
 from itertools import chain, starmap
-from typing import Any, NamedTuple
+from typing import Any
+
+from adjoint._tuples import NamedTuple
 
 import numpy as np
 

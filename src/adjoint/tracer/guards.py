@@ -15,7 +15,9 @@ from contextlib import suppress
 from functools import lru_cache
 from itertools import chain
 from operator import getitem, is_
-from typing import Any, NamedTuple
+from typing import Any
+
+from adjoint._tuples import NamedTuple
 
 import numpy as np
 

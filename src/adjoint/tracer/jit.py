@@ -9,7 +9,9 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from types import CodeType
-from typing import Any, NamedTuple, Never, NoReturn
+from typing import Any, Never, NoReturn
+
+from adjoint._tuples import NamedTuple
 
 from adjoint import _forks, execution, tracing, tree
 from adjoint.graph.collector import without_collector

@@ -9,7 +9,9 @@ import sys
 from collections.abc import Iterator
 from functools import lru_cache
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any
+
+from adjoint._tuples import NamedTuple
 
 from adjoint.tensors.located import PACKAGE
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from adjoint._tuples import NamedTuple
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.targets.target import tuning
 from adjoint.graph import PRIMITIVES, StandIn

@@ -8,8 +8,9 @@ layer norm is one nest.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from adjoint._tuples import NamedTuple
 from adjoint.compiler.fuse import images
 from adjoint.compiler.loops.routines import Routine
 from adjoint.plan.assemble import PIECES

@@ -7,8 +7,7 @@ where it does.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from adjoint._tuples import NamedTuple
 from adjoint.compiler.fuse.kinds import View
 from adjoint.compiler.targets.llvm import BYTES, PART
 from adjoint.graph import StandIn

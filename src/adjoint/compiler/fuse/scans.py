@@ -5,8 +5,9 @@ numbers that end by themselves, their reverse passes, and choices among branches
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from adjoint._tuples import NamedTuple
 from adjoint.compiler.fuse.kinds import Scan, is_contiguous
 from adjoint.compiler.loops.build import BYTES
 from adjoint.plan.plan import Step

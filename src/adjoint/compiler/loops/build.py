@@ -9,10 +9,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from adjoint._tuples import NamedTuple
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.targets.llvm import BYTES, ELEMENT, HALVES, ITEMSIZE, PART
 from adjoint.dtypes import DTYPES

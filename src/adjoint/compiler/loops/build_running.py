@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
+from adjoint._tuples import NamedTuple
 from adjoint.compiler.loops import vector_math
 from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value, lanes_of, mask_of
 from adjoint.compiler.tables import Along, Arguments, UnitWriter

@@ -21,8 +21,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
+from adjoint._tuples import NamedTuple
 from adjoint.compiler.extents import larger
 from adjoint.compiler.fuse.kinds import Window
 from adjoint.compiler.loops import ir as L

@@ -10,8 +10,8 @@ up to 12 bits, nor in float32 for any that lies next to the middle of two number
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
+from adjoint._tuples import NamedTuple
 from adjoint.compiler.loops.build import Emitter, Value
 from adjoint.compiler.loops.vector_math import BIAS, MANTISSA
 

@@ -8,7 +8,9 @@ for LLVM (`targets.llvm`), each in one walk; the tests check them and run them b
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
+
+from adjoint._tuples import NamedTuple
 
 Parameters = tuple[tuple[str, str], ...]  # LLVM's types, and names
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import NamedTuple
 
+from adjoint._tuples import NamedTuple
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ELEMENT, Emitter, Value, lanes_of
 from adjoint.compiler.targets.llvm import source_of

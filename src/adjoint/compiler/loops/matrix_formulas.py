@@ -9,8 +9,9 @@ arXiv:1602.07527; A. Al-Mohy & N. Higham, SIAM J. Matrix Anal. Appl. 30 (2009), 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from adjoint._tuples import NamedTuple
 from adjoint.compiler.loops import vector_math
 from adjoint.compiler.loops.build import BITS_OF, Emitter, Value
 from adjoint.compiler.loops.matrix_workspaces import Cell, Index, Matrix, Unrolled, Workspace

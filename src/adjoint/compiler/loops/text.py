@@ -15,8 +15,9 @@ import math
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from adjoint._tuples import NamedTuple
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.tables import Arguments, Function, Listed, Number, Shared, Start
 

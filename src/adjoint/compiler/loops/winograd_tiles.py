@@ -11,8 +11,8 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import NamedTuple
 
+from adjoint._tuples import NamedTuple
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import Emitter, Value
 from adjoint.compiler.loops.matmul_tiles import Kernel

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from adjoint._tuples import NamedTuple
 from adjoint.control.rules import HAVING_RULES
 from adjoint.graph import PRIMITIVES, Node
 from adjoint.plan.listing import NOTHING, Listing

@@ -14,10 +14,11 @@ import copy
 import os
 from collections.abc import Sequence
 from itertools import chain, islice, repeat
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from adjoint._tuples import NamedTuple
 from adjoint.compiler.excerpts import NOWHERE, Key
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Host, Scan, View

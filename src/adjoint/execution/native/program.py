@@ -6,10 +6,11 @@ import copy
 import ctypes
 from array import array
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from adjoint._tuples import NamedTuple
 from adjoint.compiler import programs
 from adjoint.compiler.fuse.donation import handed_on, is_lendable, overwritable
 from adjoint.compiler.fuse.fuse import Fusion

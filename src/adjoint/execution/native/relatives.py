@@ -14,9 +14,10 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from adjoint import _forks
+from adjoint._tuples import NamedTuple
 from adjoint.compiler.extents import Sheet, Unfollowed, Values, holds_sizes, plain
 from adjoint.compiler.families import Followed, Kindred, Symbols, follows, structure_of
 from adjoint.compiler.fuse.kinds import Host, View

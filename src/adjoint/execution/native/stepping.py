@@ -12,11 +12,12 @@ import ctypes
 import functools
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from adjoint import _forks
+from adjoint._tuples import NamedTuple
 from adjoint.compiler.fuse.kinds import View, is_contiguous
 from adjoint.compiler.programs import PLACE
 from adjoint.compiler.tables import Unfinished

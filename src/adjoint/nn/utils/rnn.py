@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from adjoint._tuples import NamedTuple
 from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, concat, full, stack, take
 from adjoint.tensors.located import at_user
