@@ -9,11 +9,11 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from adjoint._tuples import NamedTuple
 from adjoint.dtypes import int64
 from adjoint.graph import ArrayType, Node, Primitive, array_type, get_mode
 from adjoint.primitives.core import cast, conform, data, marker, ops, register
@@ -23,8 +23,7 @@ from adjoint.shapes import Shape, broadcast_shapes, normalize_axis
 Force = Callable[[Node], Any]  # gives the array of a node, evaluating it: masks need it, for their shape
 
 
-@dataclass
-class Index:
+class Index(NamedTuple):
     """A parsed index: slices of every axis, the shape after them, and the arrays with the axes they index."""
 
     slices: Slices

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from adjoint import derive
+from adjoint._tuples import NamedTuple
 from adjoint.batch import Batch
 from adjoint.control.body import Body, as_arrays, for_examples, stand_in
 from adjoint.control.formal import record_transpose
@@ -224,8 +225,7 @@ def _stacks(whole: Scan, residuals: Nodes, result: Any) -> dict[Node, Node]:
 # Forward mode ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Pushed:
+class Pushed(NamedTuple):
     """The loop of a body beside its tangents. `dotted` are the numbers of the carries with tangents, `outputs` those of the
     ys."""
 

@@ -8,9 +8,9 @@ P. Blunsom, "Optimizing performance of recurrent neural networks on GPUs", 2016)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from adjoint._tuples import NamedTuple
 from adjoint.batch import Batch
 from adjoint.control.body import Body, close, closed_over, stand_in
 from adjoint.control.rules import recomputed
@@ -26,8 +26,7 @@ __all__ = ["Template", "present"]
 Nodes = Sequence[Node]
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Template:
+class Template(NamedTuple):
     """A loop whose constants, initial carries and stacked slices aren't given yet.
 
     constants   the nodes whose values the body's constants get, on placeholders that `record` is given the nodes for
@@ -42,7 +41,7 @@ class Template:
     slices: list[Node]
     carry_in: list[Node]
     slices_in: list[Node]
-    results: list[int | None] = field(default_factory=list)  # of each given result its place among the body's
+    results: list[int | None]  # of each given result its place among the body's
 
     @staticmethod
     def of(

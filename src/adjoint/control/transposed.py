@@ -7,7 +7,6 @@ the gradient of a constant matrix, is one product after the loop: see `template`
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
 
 from adjoint._tuples import NamedTuple
 from adjoint.control.body import Body, stand_in
@@ -26,8 +25,7 @@ Nodes = Sequence[Node]
 SMALL = 64  # elements of an array that costs less to compute again than to stack and read back
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Transposed:
+class Transposed(NamedTuple):
     """The reverse pass of a loop, as a loop.
 
     residuals   the nodes of the body that it reads of every step

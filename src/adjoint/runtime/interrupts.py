@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import signal
 import threading
 from collections.abc import Callable
 from types import FrameType
@@ -11,14 +10,14 @@ from typing import Any
 
 Handler = Callable[[int, FrameType | None], Any]
 
-# What the module `signal` wraps. The wrappers look for names of numbers, which takes ten times as long.
+# What the module `signal` wraps, with names of numbers: to make them and to look for them takes ten times as long.
 _signals: Any = importlib.import_module("_signal")
 
 NUMBERS = tuple(
     [
-        getattr(signal, name)
+        int(getattr(_signals, name))
         for name in "SIGINT SIGTERM SIGALRM SIGVTALRM SIGPROF SIGHUP SIGQUIT SIGUSR1 SIGUSR2 SIGBREAK".split()
-        if hasattr(signal, name)
+        if hasattr(_signals, name)
     ]
 )
 

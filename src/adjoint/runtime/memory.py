@@ -7,11 +7,11 @@ import bisect
 import contextlib
 import ctypes
 import heapq
+import importlib
 import itertools
 import mmap
 import os
 import sys
-import tracemalloc
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from operator import itemgetter
@@ -109,16 +109,17 @@ def _tracer() -> tuple[Callable[..., int], Callable[..., int]] | None:
 
 
 _trace = _tracer()
+is_tracing: Callable[[], bool] = importlib.import_module("_tracemalloc").is_tracing  # `tracemalloc` is more than that
 TRACED_AS = 0xAD901  # tracemalloc's domain for this memory
 
 
 def _in_use(address: int, nbytes: int) -> None:
     """Tell tracemalloc, while it listens, that memory is in use. What only waits to be used again is not."""
-    if _trace is not None and tracemalloc.is_tracing():
+    if _trace is not None and is_tracing():
         _trace[0](TRACED_AS, address, nbytes)
 
 
-def _not_in_use(address: int, trace: Any = _trace, is_tracing: Callable[[], bool] = tracemalloc.is_tracing) -> None:
+def _not_in_use(address: int, trace: Any = _trace, is_tracing: Callable[[], bool] = is_tracing) -> None:
     if trace is not None and is_tracing():
         trace[1](TRACED_AS, address)
 

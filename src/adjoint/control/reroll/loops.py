@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -88,7 +87,6 @@ class Products(NamedTuple):
     turned: bool
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class Rolled:
     """A loop on its way to a scan. Entries are numbered from its start on.
 
@@ -102,22 +100,25 @@ class Rolled:
     stacked   the entries that are read from outside, of more than the last step; `last`, of the last step alone
     """
 
-    loop: Loop
-    backward: bool = False
-    carried: dict[int, int] = field(default_factory=dict)
-    slices: dict[Read, Any] = field(default_factory=dict)
-    remade: dict[Read, Read] = field(default_factory=dict)
-    moving: dict[int, Moving] = field(default_factory=dict)
-    numbers: list[int] = field(default_factory=list)
-    sums: dict[int, list[Put]] = field(default_factory=dict)
-    dropped: set[int] = field(default_factory=set)
-    products: dict[int, Products] = field(default_factory=dict)
-    stacked: set[int] = field(default_factory=set)
-    last: set[int] = field(default_factory=set)
-    stacks: dict[int, Node] = field(
-        default_factory=dict
-    )  # made: by entry, a row for each step in the order of the scan
-    finals: dict[int, Node] = field(default_factory=dict)
+    __slots__ = (
+        "backward", "carried", "dropped", "finals", "last", "loop", "moving", "numbers", "products", "remade", "slices",
+        "stacked", "stacks", "sums",
+    )  # fmt: skip
+
+    def __init__(self, loop: Loop) -> None:
+        self.loop, self.backward = loop, False
+        self.carried: dict[int, int] = {}
+        self.slices: dict[Read, Any] = {}
+        self.remade: dict[Read, Read] = {}
+        self.moving: dict[int, Moving] = {}
+        self.numbers: list[int] = []
+        self.sums: dict[int, list[Put]] = {}
+        self.dropped: set[int] = set()
+        self.products: dict[int, Products] = {}
+        self.stacked: set[int] = set()
+        self.last: set[int] = set()
+        self.stacks: dict[int, Node] = {}  # made: by entry, a row for each step in the order of the scan
+        self.finals: dict[int, Node] = {}
 
 
 class Loops:
