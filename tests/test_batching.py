@@ -9,6 +9,7 @@ import pytest
 
 import adjoint as ad
 import adjoint.batch
+from adjoint.batch import rules
 from adjoint.graph import PRIMITIVES, topological
 from derivative_checks import random_like, values
 from operation_rows import inexact_arrays
@@ -446,3 +447,11 @@ def test_a_network_with_per_example_gradients():
     each = [ad.grad(loss)(model, a, t) for a, t in zip(x, target, strict=True)]
     for k, gradient in enumerate(ad.tree.flatten(found)[0]):
         equal(gradient, np.stack([ad.tree.flatten(one)[0][k].numpy() for one in each]))
+
+
+def test_functions_that_call_equal_ones_in_the_same_way_are_equal() -> None:
+    looped, merged = rules._Looped(abs, False, ((), "float64")), rules._Merged(abs)
+    again = rules._Looped(abs, False, ((), "float64"))
+    assert looped == again and hash(looped) == hash(again) and merged == rules._Merged(abs)
+    assert looped != merged != rules._Merged(len) and looped != rules._Looped(abs, True, ((), "float64"))
+    assert rules._Looped(abs) != rules._Merged(abs)

@@ -8,7 +8,6 @@ call without a batching rule of its own does.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -366,13 +365,21 @@ def batched_rule(
     return Batch(b.size, {**b.given, **stand_ins}).expand(results)
 
 
-@dataclass(frozen=True)
-class _Looped:
-    """A host function called for one example after another: Python can't know how to batch it."""
+class _Calling:
+    """A function that calls another one. What calls equal ones in the same way is equal."""
 
-    call: Callable[..., Any]
-    several: bool
-    type: Any
+    def __init__(self, call: Callable[..., Any], several: bool = False, type: Any = None) -> None:
+        self.call, self.several, self.type = call, several, type
+
+    def __eq__(self, other: object) -> bool:
+        return self.__class__ is other.__class__ and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((self.call, self.several, self.type))
+
+
+class _Looped(_Calling):
+    """A host function called for one example after another: Python can't know how to batch it."""
 
     @property
     def __name__(self) -> str:
@@ -390,11 +397,8 @@ class _Looped:
         return stacked if self.several else stacked[0]
 
 
-@dataclass(frozen=True)
-class _Merged:
+class _Merged(_Calling):
     """A user's batching rule called for two batch axes at once."""
-
-    call: Callable[..., Any]
 
     def __call__(self, *arrays: Any) -> Any:
         outer, inner = arrays[0].shape[:2]
