@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -177,3 +179,24 @@ def test_the_warning_comes_from_a_whole_program_and_its_results_are_right(place:
     assert float(run.stdout) == pytest.approx(np.sin(2.0)) and "others may write to it" in run.stderr
     assert not list(place.iterdir())
     assert ad.is_grad_enabled()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="another variable")
+def test_the_folder_is_in_the_users_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ADJOINT_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
+    assert object_cache.folder() == "/somewhere/adjoint/native"
+    for unset in ("", None):
+        monkeypatch.setenv("XDG_CACHE_HOME", unset) if unset is not None else monkeypatch.delenv("XDG_CACHE_HOME")
+        monkeypatch.setenv("HOME", "/home/one")
+        assert object_cache.folder() == "/home/one/.cache/adjoint/native"
+    monkeypatch.setattr(object_cache.os.path, "expanduser", lambda path: path)  # of a user without a home
+    assert object_cache.folder() is None
+
+
+def test_code_is_found_by_another_hash_where_only_approved_ones_are_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*arguments: Any, **options: Any) -> Any:
+        raise ValueError("not approved")
+
+    monkeypatch.setattr("_blake2.blake2b", refused)
+    assert object_cache._hash()(b"code").digest() == hashlib.sha256(b"code").digest()
