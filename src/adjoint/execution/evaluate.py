@@ -263,14 +263,15 @@ def evaluate(nodes: Iterable[Node], remember: bool = True) -> None:
         walk = begin_walk()
         met = _cache.recognised(roots, tiers.backend != "numpy", tiers.deterministic) if remember else None
         again = None if met is None or WATCHED else _again(*met)
-        if again is None:
+        if again is None or not is_latest(
+            walk
+        ):  # a handler or finalizer has evaluated, and may have changed the last plan
+            again = None
             c, work = undisturbed(_numbered, roots, remember, walk, met)  # type: ignore[misc]
-        if (
-            again is None and work.donated
-        ):  # no other thread may read these leaves while they are written over, nor find them later
-            with Uninterrupted():
-                _finish(c, work)
-            return
+            if work.donated:  # no other thread may read these leaves while they are written over, nor find them later
+                with Uninterrupted():
+                    _finish(c, work)
+                return
     if again is None:
         _finish(c, work)
     else:
