@@ -496,7 +496,7 @@ def _steps(c: Canonical, wanted: list[int], keep: bool) -> Interpretation:
 def interpret(steps: Interpretation) -> list[Any]:
     """The values of a structure seen for the first time."""
     compute = partial(_guarded, steps.run, steps.has_masked, steps.always_masked, steps.checked)
-    return without_collector(single_threaded, compute) if steps.has_products else without_collector(compute)
+    return without_collector(single_threaded, compute) if steps.is_algebra else without_collector(compute)
 
 
 def _cut_from(c: Canonical) -> list[Node]:
