@@ -19,6 +19,7 @@ from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.pipeline import Seen, lowered, patient, print_stage
 from adjoint.compiler.tables import Function, Handle, Loop, Shared, Start, Unended
+from adjoint.dtypes import DTYPES
 from adjoint.execution.native.frames import AtOnce, Frame, Station, loop_address, named
 from adjoint.execution.native.hosts import made_by_hosts
 from adjoint.execution.numpy_programs import is_scalar, is_tiny
@@ -280,7 +281,7 @@ class Native:
 
     def maker(self, root: int) -> tuple[int, Shape, np.dtype[Any], int, tuple[int, ...]]:
         """What making an array for a result takes: its slot, shape, dtype, bytes, and the leaves whose memory it may take."""
-        dtype, slot = np.dtype(self.fusion.dtypes[root]), self.outline.reshaped.get(root)
+        dtype, slot = DTYPES[self.fusion.dtypes[root]].dtype, self.outline.reshaped.get(root)
         shape = self.fusion.shapes[root] if slot is None else self.fusion.views[slot].shape
         return root, shape, dtype, size_of(shape) * dtype.itemsize, tuple(self.shares.get(root, ()))
 
@@ -523,7 +524,7 @@ class Native:
         if slot in self.fusion.objects:
             env[slot] = result
             return
-        array = np.asarray(result, self.fusion.dtypes[slot])
+        array = np.asarray(result, DTYPES[self.fusion.dtypes[slot]].dtype)
         if not array.flags.c_contiguous:
             array = array.copy()
         env[slot] = array
@@ -559,7 +560,7 @@ class Native:
                 if not found.flags.c_contiguous:
                     found = found.copy()
             else:
-                shape, dtype = self.fusion.shapes[root], np.dtype(self.fusion.dtypes[root])
+                shape, dtype = self.fusion.shapes[root], DTYPES[self.fusion.dtypes[root]].dtype
                 found = np.ndarray(shape, dtype, frame.block, self.inner_roots[root])
             frame.env[root] = found
         return found
