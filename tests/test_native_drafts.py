@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,7 @@ pytest.importorskip("scipy_openblas32")
 import adjoint as ad
 from adjoint import nn
 from adjoint.compiler import linking
-from adjoint.execution.native.program import Native, compile_nests
-from adjoint.execution.remembered import OFTEN
+from adjoint.execution.native.program import OFTEN, Native, compile_nests
 from adjoint.execution.tiers import tiers
 from adjoint.runtime import llvm
 from test_native import normal, planned
@@ -148,3 +148,59 @@ def test_other_threads_may_run_it_meanwhile() -> None:
         thread.join()
     found.add(tuple(bits(program, (leaves, numbers))))
     assert len(found) == 1 and not drafts_of(program)
+
+
+def test_a_program_that_nobody_evaluates_by_name_counts_its_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The body of a loop, say, which is run as a plan."""
+    monkeypatch.setattr(linking, "PER_CHARACTER", 1e-3)
+    plan, leaves, numbers = planned(*outputs(0.57))
+    program = compile_nests(plan, True)
+    assert program is not None
+    found = set[tuple[bytes, ...]]()
+    for _ in range(OFTEN - 1):
+        found.add(tuple(bits(program, (leaves, numbers))))
+    assert drafts_of(program)
+    found.add(tuple(bits(program, (leaves, numbers))))
+    assert len(found) == 1 and not drafts_of(program)
+
+
+def test_what_follows_from_others_under_jit_calls_no_draft() -> None:
+    model = nn.Sequential(nn.Linear(20, 30), nn.GELU(), nn.LayerNorm(30), nn.Linear(30, 5))
+    optimizer = ad.optim.Adam(model.parameters())
+
+    @ad.jit
+    def step(x: ad.Tensor) -> ad.Tensor:
+        optimizer.zero_grad()
+        loss = ((model(x) * 0.61) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    before = set(linking._linkers)
+    for rows in (64, 37):
+        x = ad.tensor(normal(rows, 20, dtype="float32"))
+        for _ in range(3):
+            step(x).numpy()
+    made = [linker for linker in tuple(linking._linkers) if linker not in before]
+    assert any([linker.drafts for linker in made])
+    assert all([one.final is not None for linker in made for one in linker.drafts])
+
+
+def test_who_adds_a_program_waits_for_who_goes_through_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    free: list[bool] = []
+
+    def look() -> None:
+        free.append(llvm.lock.acquire(timeout=0))  # type: ignore[attr-defined]
+        if free[-1]:
+            llvm.lock.release()  # type: ignore[attr-defined]
+
+    class Watched(weakref.WeakSet[Any]):
+        def add(self, item: Any) -> None:
+            thread = threading.Thread(target=look)
+            thread.start()
+            thread.join()
+            super().add(item)
+
+    monkeypatch.setattr(linking, "_linkers", Watched())
+    program = compile_nests(planned(*outputs(0.63))[0], True)
+    assert program is not None and program.linked in linking._linkers and free == [False]

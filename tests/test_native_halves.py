@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -174,3 +176,14 @@ def test_training_goes_on_alike(dtype: str, monkeypatch: pytest.MonkeyPatch) -> 
     expected = losses()
     monkeypatch.setattr(tiers, "backend", "native")
     np.testing.assert_allclose(losses(), expected, 0.01)
+
+
+def test_a_process_whose_first_halves_are_native_code_s() -> None:
+    """NumPy knows the name of bfloat16 once somebody has made numbers of it."""
+    program = """
+import adjoint as ad
+f = ad.jit(lambda x: ad.astype(x * 2.5, "bfloat16"))
+print(f(ad.ones((70, 70)))[0, 0].item())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "2.5\n"), done.stderr

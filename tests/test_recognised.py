@@ -406,6 +406,48 @@ def test_errors_name_the_line_of_a_graph_that_was_met_often() -> None:
             assert y.numpy().tolist() == [2.0 * (1.0 + k)]
 
 
+def held_or_not(held: bool) -> tuple[ad.Tensor, Any]:
+    """A pending loss, and what it is made of if somebody is to hold that."""
+    x = ad.tensor(A)
+    hidden = ad.tanh(x * 0.37)
+    return ad.sum(hidden * x), hidden if held else None
+
+
+def test_an_evaluation_in_between_leaves_the_plan_that_was_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A handler may evaluate the same structure, of which it holds something else: the last plan is another one then."""
+    cache = PlanCache(1 << 28)
+    monkeypatch.setattr(evaluation, "_cache", cache)
+    monkeypatch.setattr(tiers, "deterministic", True)
+    evaluation.WATCHED.clear()
+    expected = held_or_not(True)[0].item()
+    for _ in range(2 * OFTEN):
+        loss, hidden = held_or_not(True)
+        assert loss.item() == expected and hidden.node.value is not None
+    recognised, came = cache.recognised, list[float]()
+
+    def interrupted(*asked: Any) -> Any:
+        found = recognised(*asked)
+        monkeypatch.setattr(PlanCache, "recognised", lambda self, *asked: recognised(*asked))
+        came.append(held_or_not(False)[0].item())
+        return found
+
+    loss, hidden = held_or_not(True)
+    monkeypatch.setattr(PlanCache, "recognised", lambda self, *asked: interrupted(*asked))
+    assert loss.item() == expected and came == [expected]
+    assert hidden.node.value is not None and np.allclose(hidden.node.value, np.tanh(A * 0.37))
+
+
+def test_a_function_of_python_s_has_found_what_native_code_looks_for_next() -> None:
+    """Native code may be there once LLVM was loaded for something else."""
+    first, again = held_or_not(False)[0], held_or_not(False)[0]
+    found = recognizer(canonicalize([first.node]), native=False)
+    assert found is not None
+    seen = found.look([again.node])
+    found.improve()
+    c = found.entered(seen)
+    assert c.arrays is None and c.unchanged is None and len(c.leaves) == 1
+
+
 def test_what_is_cut_from_a_graph_that_was_met_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """New values of parameters are cut from the steps that made them; with these they are recognised, too."""
     torch = pytest.importorskip("adjoint.torch")

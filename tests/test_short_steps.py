@@ -287,6 +287,20 @@ def test_products_of_small_matrices_are_on_one_thread_anyhow(
     assert len(count) >= 3 * asked + 3
 
 
+@pytest.mark.parametrize("is_algebra", [False, True])
+def test_what_is_computed_first_has_one_thread_where_lapack_may_have_more(
+    is_algebra: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its bits would follow from how many cores there are. Small operations don't even ask."""
+    count: list[int] = []
+    plain = evaluation.single_threaded
+    monkeypatch.setattr(tiers, "backend", "numpy")
+    monkeypatch.setattr(evaluation, "single_threaded", lambda f, *x: (count.append(1), plain(f, *x))[1])
+    x = ad.tensor(np.eye(3) * 1.2345)
+    found = ad.sum(ad.linalg.inv(x) * 6.25 if is_algebra else ad.tanh(x + 6.25)[0], axis=0)
+    assert np.isfinite(found.numpy()).all() and len(count) == is_algebra
+
+
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 def test_free_numbers_are_written_where_they_are_others(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tiers, "backend", "numpy")

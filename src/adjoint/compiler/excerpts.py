@@ -33,6 +33,7 @@ from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.build_matrices import Stacked
 from adjoint.compiler.loops.formulas import REDUCTIONS, has_formula
 from adjoint.compiler.tables import Along, Start
+from adjoint.dtypes import DTYPES
 from adjoint.graph import PRIMITIVES
 from adjoint.graph.primitive import no_kernel
 from adjoint.plan.assemble import fills_everything
@@ -342,7 +343,7 @@ def nest_of(key: Key) -> tuple[Excerpt, Nest]:
     for slot, (view, dtype, literal) in outside:
         excerpt.views[slot], excerpt.dtypes[slot] = view, dtype
         if literal is not None:
-            excerpt.constants[view.root] = np.frombuffer(literal[1], np.dtype(literal[0])).reshape(())
+            excerpt.constants[view.root] = np.frombuffer(literal[1], DTYPES[literal[0]].dtype).reshape(())
     for name, attributes, type_, inputs, output, level, dtype, shape, by_row in steps:
         nest.steps.append(_step(name, attributes, inputs, output, type_))
         nest.level[output] = level

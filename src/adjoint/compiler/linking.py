@@ -75,7 +75,8 @@ def settings() -> tuple[Any, ...]:
 
 def uses(kernel: Kernel) -> int:
     """The units of all programs in this process that a kernel's code serves."""
-    return sum([linker.uses[id(kernel.code)] for linker in tuple(_linkers)])
+    with llvm.lock:
+        return sum([linker.uses[id(kernel.code)] for linker in tuple(_linkers)])
 
 
 def is_shared(kernel: Kernel) -> bool:
@@ -297,9 +298,14 @@ class Linker:
         ]
         texts = [one.draft.text for one in self.drafts if one.draft is not None and one.final is None]
         self.left = PER_CHARACTER * sum(map(len, texts))  # nanoseconds that it may run until these are compiled anew
-        _linkers.add(self)
-        self.call_final()
+        self.enter()
         self.share(given)
+
+    def enter(self) -> None:
+        """Be one of the programs that there are, whose calls change with their drafts."""
+        with llvm.lock:  # others go through them
+            _linkers.add(self)
+            self.call_final()
 
     def call_final(self) -> None:
         """Call what has become of drafts."""
@@ -456,8 +462,7 @@ class Linker:
         made.calls[:, 1] += made.arguments.ctypes.data - self.arguments.ctypes.data
         made.calls[[row for _, row in self.spots], 2] = [kernel.chunks for kernel, _ in given]
         made.share([kernel for kernel, _ in given])
-        _linkers.add(made)
-        made.call_final()  # that there was meanwhile
+        made.enter()
         return made
 
 

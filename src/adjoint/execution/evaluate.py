@@ -268,14 +268,14 @@ def evaluate(nodes: Iterable[Node], remember: bool = True) -> None:
         if met is None and remember:
             met = _recognised(roots)
         again = None if met is None or WATCHED else _again(*met)
+        if not is_latest(walk):  # a handler or a finalizer has evaluated, and the last plan may be another one
+            again = None
         if again is None:
             c, work = undisturbed(_numbered, roots, remember, walk, met)  # type: ignore[misc]
-        if (
-            again is None and work.donated
-        ):  # no other thread may read these leaves while they are written over, nor find them later
-            with Uninterrupted():
-                _finish(c, work)
-            return
+            if work.donated:  # no other thread may read these leaves while they are written over, nor find them later
+                with Uninterrupted():
+                    _finish(c, work)
+                return
     if again is None:
         _finish(c, work)
     else:
@@ -505,7 +505,7 @@ def _steps(c: Canonical, wanted: list[int], keep: bool) -> Interpretation:
 def interpret(steps: Interpretation) -> list[Any]:
     """The values of a structure seen for the first time."""
     compute = partial(_guarded, steps.run, steps.has_masked, steps.always_masked, steps.checked)
-    return without_collector(single_threaded, compute) if steps.has_products else without_collector(compute)
+    return without_collector(single_threaded, compute) if steps.is_algebra else without_collector(compute)
 
 
 def located(error: Exception, c: Canonical) -> Exception | None:

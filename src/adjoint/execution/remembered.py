@@ -32,13 +32,6 @@ class Remembered:
         self.met = 0
         self.recognizer: Recognizer | None = None
 
-    def settle(self) -> None:
-        """Let the program of the last plan know that it was run `OFTEN` times more."""
-        plan = self.last[1]
-        linked = getattr(plan.program, "linked", None) if plan is not None else None
-        if linked is not None:
-            linked.ran(OFTEN)
-
 
 class PlanCache:
     """What is remembered of graphs by their keys, the least recently met forgotten first. Used under the evaluation lock."""
@@ -58,8 +51,6 @@ class PlanCache:
     def met_again(self, key: Any, graph: Remembered, c: Canonical, native: bool) -> None:
         """Note that a graph was found by its key, and its last plan taken again. `native` code may find it from now on."""
         graph.met += 1
-        if graph.met % OFTEN == 0:
-            graph.settle()
         due = graph.met % OFTEN == 0 or (graph.met == SOON and native and comes_with_code())
         if due and graph.recognizer is None and self.graphs.get(key) is graph:
             graph.recognizer = recognizer(c, native)
@@ -90,7 +81,6 @@ class PlanCache:
                     known.append(known.pop(i))
                 graph.met += 1
                 if graph.met % OFTEN == 0:
-                    graph.settle()
                     if self.get(key) is not graph:  # it counts as met by its key, now and then
                         graph.recognizer = None
                     elif native:

@@ -121,7 +121,7 @@ class Recognizer:
         c.order, c.leaves, c.pullbacks = order, leaves, pullbacks
         c.numbers = list(zip(numbers, nodes, strict=True))
         nodes.clear()  # as many references as there are where all are numbered
-        if self.counts is not None:
+        if more:  # native code has found it, which this may be only since
             c.arrays, c.unchanged = more
         c.entries, c.edges = self.entries, self.edges
         return c

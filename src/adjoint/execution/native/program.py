@@ -20,6 +20,7 @@ from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.pipeline import Seen, lowered, patient, print_stage
 from adjoint.compiler.tables import Function, Handle, Loop, Shared, Start, Unended
+from adjoint.dtypes import DTYPES
 from adjoint.execution.native.frames import AtOnce, Frame, Station, loop_address, named
 from adjoint.execution.native.hosts import made_by_hosts
 from adjoint.execution.numpy_programs import is_scalar, is_tiny
@@ -47,7 +48,8 @@ from adjoint.shapes import Shape, contiguous, size_of
 Array = np.ndarray[Any, Any]
 
 SPARE = 8  # of the memory of an array in a program that follows from another: one part more, for the next that follows
-OFTEN, SMALL = 16, 1 << 16  # runs after which a program of so many bytes of inner arrays keeps memory of its own
+OFTEN = 16  # runs after which a program tells its drafts of them, and keeps memory of its own
+SMALL = 1 << 16  # if that is no more than so many bytes
 MAX_FRAMES = 4  # runs of one plan at the same time that leave their frames for later ones
 FOR_GOOD = 1000  # steps that are worth compiling whatever they are, where a plan is to be run again and again
 TAPE_FROM = 64  # steps on tiny arrays that are better interpreted by the tape machine than compiled
@@ -193,6 +195,7 @@ class Native:
     stamped = False  # whether it follows from other programs: see `relatives`
     patient: Native | None = None  # what runs instead, once a loop has turned out not to end soon
     patterned = False  # whether that was found out for it, which takes longer
+    own_runs = 0  # how often it was run itself; `runs` are those of programs like it, too
     at_once: AtOnce | None = None  # what runs it, where that is simple, once it was run often
     followed: tuple[list[Any], list[Any]] = ([], [])  # then, the numbers that its kernels were asked for by, and these
 
@@ -279,7 +282,7 @@ class Native:
 
     def maker(self, root: int) -> tuple[int, Shape, np.dtype[Any], int, tuple[int, ...]]:
         """What making an array for a result takes: its slot, shape, dtype, bytes, and the leaves whose memory it may take."""
-        dtype, slot = np.dtype(self.fusion.dtypes[root]), self.outline.reshaped.get(root)
+        dtype, slot = DTYPES[self.fusion.dtypes[root]].dtype, self.outline.reshaped.get(root)
         shape = self.fusion.shapes[root] if slot is None else self.fusion.views[slot].shape
         return root, shape, dtype, size_of(shape) * dtype.itemsize, tuple(self.shares.get(root, ()))
 
@@ -356,7 +359,7 @@ class Native:
         if linked.primitives != self.linked.primitives:
             made.pointers = self.pointers.copy()
             made.point_to_primitives(made.pointers)
-        made.runs, made.patterned, made.patient, made.at_once = [0], False, None, None
+        made.runs, made.own_runs, made.patterned, made.patient, made.at_once = [0], 0, False, None, None
         made.fresh_makers = [made.maker(root) for root in made.fresh]
         return made
 
@@ -391,10 +394,13 @@ class Native:
         """The values of the outputs. The memory of the leaves at `donated` may become that of outputs: nobody may read
         those arrays afterwards, and no two leaves may share it."""
         if self.patient is None:
+            self.runs[0] += 1
+            self.own_runs += 1
+            if self.own_runs % OFTEN == 0:
+                self.was_run_often()
             if self.at_once is not None and not donated:
                 results = self.at_once.run(leaves, numbers)
                 if results is not None:
-                    self.runs[0] += 1
                     return results
             try:
                 return self.run_once(leaves, numbers, donated)
@@ -402,11 +408,14 @@ class Native:
                 self.patient = Native(patient(self.fusion))
         return self.patient.run(leaves, numbers, masked, donated)
 
+    def was_run_often(self) -> None:
+        """Take less time from now on: `OFTEN` runs have come since the program was made, or since this was asked for last."""
+        self.linked.ran(OFTEN)
+        if self.own_runs == OFTEN:
+            self.at_once = self.simple()
+
     def run_once(self, leaves: list[Any], numbers: list[Any], donated: Collection[int]) -> list[Any]:
         """The values of the outputs. Raises Unended where a loop took too long."""
-        self.runs[0] += 1
-        if self.runs[0] == OFTEN:
-            self.at_once = self.simple()
         threads = pool.prepare() if self.launches else 1
         try:
             frame = self.frames.pop()
@@ -468,7 +477,7 @@ class Native:
             makers = [maker for maker in makers if maker[0] not in lent]
         for root, shape, dtype, nbytes, _ in makers:
             env[root] = empty(shape, dtype) if nbytes < LEASED_FROM else new_array(shape, dtype, nbytes)
-        if self.runs[0] == 1:  # later ones get memory that was touched before
+        if self.own_runs == 1:  # later ones get memory that was touched before
             join_pages([env[root] for root, _, _, nbytes, _ in makers if nbytes < LEASED_FROM])
         frame.objects[len(self.plan.leaf_types) :] = array("Q", [named(env[root]) for root in self.fresh])
 
@@ -516,7 +525,7 @@ class Native:
         if slot in self.fusion.objects:
             env[slot] = result
             return
-        array = np.asarray(result, self.fusion.dtypes[slot])
+        array = np.asarray(result, DTYPES[self.fusion.dtypes[slot]].dtype)
         if not array.flags.c_contiguous:
             array = array.copy()
         env[slot] = array
@@ -552,7 +561,7 @@ class Native:
                 if not found.flags.c_contiguous:
                     found = found.copy()
             else:
-                shape, dtype = self.fusion.shapes[root], np.dtype(self.fusion.dtypes[root])
+                shape, dtype = self.fusion.shapes[root], DTYPES[self.fusion.dtypes[root]].dtype
                 found = np.ndarray(shape, dtype, frame.block, self.inner_roots[root])
             frame.env[root] = found
         return found

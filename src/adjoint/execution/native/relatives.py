@@ -306,6 +306,8 @@ def compile_plan(plan: Plan, for_good: bool = False) -> Native | NumberMachine |
         with _lock:
             found = _followed(plan)
         if found is not None:
+            if for_good:
+                finish(found.linked.drafts)
             return found
     return compile_layers(plan) or compile_nests(plan, not for_good)
 

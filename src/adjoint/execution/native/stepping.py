@@ -21,6 +21,7 @@ from adjoint._tuples import NamedTuple
 from adjoint.compiler.fuse.kinds import View, is_contiguous
 from adjoint.compiler.programs import PLACE
 from adjoint.compiler.tables import Unfinished
+from adjoint.dtypes import DTYPES
 from adjoint.execution.native.frames import Frame, loop_address
 from adjoint.execution.native.program import Native
 from adjoint.runtime import code
@@ -225,7 +226,7 @@ class Stepper:
             if made.whole:
                 where.setdefault(made.root, target)
         for made, target in zip(self.outputs, results, strict=True):
-            root, dtype = made.root, np.dtype(fusion.dtypes[made.root])
+            root, dtype = made.root, DTYPES[fusion.dtypes[made.root]].dtype
             if root not in where:  # no result has all of it
                 inner[root] = np.empty(fusion.shapes[root], dtype)
                 where[root] = address(inner[root]), 0, 0
