@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -148,3 +149,25 @@ def test_other_threads_may_run_it_meanwhile() -> None:
         thread.join()
     found.add(tuple(bits(program, (leaves, numbers))))
     assert len(found) == 1 and not drafts_of(program)
+
+
+def test_programs_are_gone_through_under_the_lock_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    class Watched(weakref.WeakSet):  # type: ignore[type-arg]
+        def add(self, item: Any) -> None:
+            asked.append(llvm.lock._is_owned())
+            super().add(item)
+
+        def __iter__(self) -> Iterator[Any]:
+            asked.append(llvm.lock._is_owned())
+            return super().__iter__()
+
+    plan, *_ = planned(*outputs(1.6484375))
+    monkeypatch.setattr(linking, "_linkers", Watched())
+    program = compile_nests(plan, draft=True)
+    assert program is not None and drafts_of(program)
+    linking.finish(program.linked.drafts)
+    assert not drafts_of(program)
+    linking.uses(next(iter(linking._kernels.values())))
+    assert len(asked) >= 3 and all(asked)

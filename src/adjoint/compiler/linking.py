@@ -64,7 +64,7 @@ class Kernel(NamedTuple):
 _kernels: OrderedDict[Any, Kernel] = OrderedDict()
 _families: OrderedDict[Any, Family] = OrderedDict()  # of units that differ in extents alone
 _tiles: dict[Any, code.Code] = {}  # of matrix products: there are few
-_linkers: weakref.WeakSet[Linker] = weakref.WeakSet()  # of the programs that there are
+_linkers: weakref.WeakSet[Linker] = weakref.WeakSet()  # of the programs that there are, under LLVM's lock
 
 
 def settings() -> tuple[Any, ...]:
@@ -74,7 +74,8 @@ def settings() -> tuple[Any, ...]:
 
 def uses(kernel: Kernel) -> int:
     """The units of all programs in this process that a kernel's code serves."""
-    return sum([linker.uses[id(kernel.code)] for linker in tuple(_linkers)])
+    with llvm.lock:
+        return sum([linker.uses[id(kernel.code)] for linker in tuple(_linkers)])
 
 
 def is_shared(kernel: Kernel) -> bool:
@@ -296,9 +297,14 @@ class Linker:
         ]
         texts = [one.draft.text for one in self.drafts if one.draft is not None and one.final is None]
         self.left = PER_CHARACTER * sum(map(len, texts))  # nanoseconds that it may run until these are compiled anew
-        _linkers.add(self)
-        self.call_final()
+        self.announce()
         self.share(given)
+
+    def announce(self) -> None:
+        """Be among the programs that there are: what becomes of drafts from now on is called, and what became of them before."""
+        with llvm.lock:  # another thread may be going through them
+            _linkers.add(self)
+            self.call_final()
 
     def call_final(self) -> None:
         """Call what has become of drafts."""
@@ -455,8 +461,7 @@ class Linker:
         made.calls[:, 1] += made.arguments.ctypes.data - self.arguments.ctypes.data
         made.calls[[row for _, row in self.spots], 2] = [kernel.chunks for kernel, _ in given]
         made.share([kernel for kernel, _ in given])
-        _linkers.add(made)
-        made.call_final()  # that there was meanwhile
+        made.announce()
         return made
 
 
