@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -148,3 +150,16 @@ def test_random_programs(seed: int) -> None:
     found = native.run(leaves, numbers, True)
     assert [type(x) for x in found] == [type(x) for x in expected]
     assert equal([np.asarray(x) for x in found], [np.asarray(x) for x in expected])
+
+
+def test_a_program_is_freed_with_its_last_holder() -> None:
+    native, leaves, numbers = formula()
+    often(native, leaves, numbers)
+    assert native.at_once is not None
+    gone = weakref.ref(native)
+    gc.disable()
+    try:
+        del native
+        assert gone() is None
+    finally:
+        gc.enable()

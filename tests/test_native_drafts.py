@@ -204,3 +204,25 @@ def test_who_adds_a_program_waits_for_who_goes_through_all(monkeypatch: pytest.M
     monkeypatch.setattr(linking, "_linkers", Watched())
     program = compile_nests(planned(*outputs(0.63))[0], True)
     assert program is not None and program.linked in linking._linkers and free == [False]
+
+
+def test_programs_are_gone_through_under_the_lock_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    class Watched(weakref.WeakSet):  # type: ignore[type-arg]
+        def add(self, item: Any) -> None:
+            asked.append(llvm.lock._is_owned())
+            super().add(item)
+
+        def __iter__(self) -> Iterator[Any]:
+            asked.append(llvm.lock._is_owned())
+            return super().__iter__()
+
+    plan, *_ = planned(*outputs(1.6484375))
+    monkeypatch.setattr(linking, "_linkers", Watched())
+    program = compile_nests(plan, draft=True)
+    assert program is not None and drafts_of(program)
+    linking.finish(program.linked.drafts)
+    assert not drafts_of(program)
+    linking.uses(next(iter(linking._kernels.values())))
+    assert len(asked) >= 3 and all(asked)

@@ -65,7 +65,7 @@ class Kernel(NamedTuple):
 _kernels: OrderedDict[Any, Kernel] = OrderedDict()
 _families: OrderedDict[Any, Family] = OrderedDict()  # of units that differ in extents alone
 _tiles: dict[Any, code.Code] = {}  # of matrix products: there are few
-_linkers: weakref.WeakSet[Linker] = weakref.WeakSet()  # of the programs that there are
+_linkers: weakref.WeakSet[Linker] = weakref.WeakSet()  # of the programs that there are, under LLVM's lock
 
 
 def settings() -> tuple[Any, ...]:

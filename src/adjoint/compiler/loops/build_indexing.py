@@ -15,8 +15,7 @@ from typing import Any
 from adjoint.compiler.excerpts import Indexed, Moving, Region
 from adjoint.compiler.loops import complex_math
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Complex, Value, lanes_of
-from adjoint.compiler.loops.half_math import MANTISSA
+from adjoint.compiler.loops.build import ELEMENT, HALVES, ITEMSIZE, Complex, Value, lanes_of
 from adjoint.compiler.loops.matmul_tiles import TURNED, Kernel
 from adjoint.compiler.tables import (
     FAILURE,
@@ -36,7 +35,7 @@ from adjoint.shapes import contiguous, size_of
 MANY = 16  # regions of one form
 SHORT = 4  # elements that are copied one by one
 PARTS = 8  # of a long move, so that all threads do it
-HALVES = 2  # of rows that are written, if each has some lines: more would go through the rows again and again
+SIDES = 2  # of rows that are written, if each has some lines: more would go through the rows again and again
 LEAST_ROW = 256  # bytes
 NOTE = 16  # bytes of what is noted of an index
 
@@ -47,7 +46,7 @@ class MoveWriter(UnitWriter):
 
     def __init__(self, move: Moving, arguments: Arguments) -> None:
         self.move = move
-        self.dtype = "uint8" if move.dtype == "bool" else "uint16" if move.dtype in MANTISSA else move.dtype
+        self.dtype = "uint8" if move.dtype == "bool" else "uint16" if move.dtype in HALVES else move.dtype
         self.tail = 1
         if move.indexed is not None:
             self.tail = size_of(move.indexed.shape[len(move.indexed.indices) :])
@@ -71,7 +70,7 @@ class MoveWriter(UnitWriter):
             moved = 0.3 * rows.times * self.tail
             self.halved = not rows.reads and self.tail * ITEMSIZE[PART.get(self.dtype, self.dtype)] >= LEAST_ROW
             if moved >= tuning().worth_helping and (rows.reads or self.halved):
-                self.time, self.chunks = moved, HALVES if self.halved else PARTS
+                self.time, self.chunks = moved, SIDES if self.halved else PARTS
             self.halved = self.halved and self.chunks > 1
 
     def write(self) -> list[L.Function]:
@@ -118,7 +117,7 @@ class MoveWriter(UnitWriter):
     def fill(self, out: str, begin: str, count: int) -> None:
         """Write the array's own number to so many elements."""
         e, number = self.e, self.move.number[1]
-        value = e.constant(number, self.move.dtype if self.move.dtype in MANTISSA else self.dtype)
+        value = e.constant(number, self.move.dtype if self.move.dtype in HALVES else self.dtype)
         self.inputs.vectors(count, lambda i: e.store(value, out, e.plus(begin, i)))
 
     def sum(self, a: Any, b: Any) -> Any:

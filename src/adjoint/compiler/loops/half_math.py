@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from adjoint.compiler.loops.build import Emitter, Half, Value
+from adjoint.compiler.loops.build import HALVES, Emitter, Half, Value
 
 MANTISSA = {"float16": 10, "bfloat16": 7}
 INFINITY = 0x7F800000
@@ -14,7 +14,7 @@ def converted(e: Emitter, attributes: Any, dtype: str, x: Any) -> Any:
     """NumPy's conversion, from or to numbers of 16 bits by way of float32."""
     if isinstance(x, Half):
         return widened(e, x)
-    return Half(e.cast(narrowed(e, x, dtype), "uint16"), dtype) if dtype in MANTISSA else e.cast(x, dtype)
+    return Half(e.cast(narrowed(e, x, dtype), "uint16"), dtype) if dtype in HALVES else e.cast(x, dtype)
 
 
 def widened(e: Emitter, x: Half) -> Value:

@@ -311,6 +311,7 @@ class AtOnce:
         places = [place for place in station.fresh if place is not None]
         if station.enter is None or len(station.packs) < len(station.blocks) or len(places) < len(station.fresh):
             return None
+        del station.program  # whose own this is: each would keep the other
         return cls(station, station.enter, made, places)
 
     def run(self, leaves: list[Any], numbers: list[Any]) -> list[Any] | None:
