@@ -100,7 +100,10 @@ class Function:
         with custom_code() as forward:
             out = cls.forward(ctx, *args)
         several = isinstance(out, (tuple, list))
-        outputs, count = list(out) if several else [out], len(args)  # the rule holds no arguments: forward may give them back
+        outputs, count = (
+            list(out) if several else [out],
+            len(args),
+        )  # the rule holds no arguments: forward may give them back
 
         def rule(cotangents: list[Node | None], node: Node) -> list[Node | None]:
             given = (
