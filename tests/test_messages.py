@@ -232,6 +232,19 @@ def test_bars_of_tensors() -> None:
     plt.close(figure)
 
 
+def test_what_is_differentiated_is_plotted_as_it_is() -> None:
+    figures = pytest.importorskip("matplotlib.figure")
+    axes, v = figures.Figure().subplots(), ad.variable([1.0, 2.0])
+    for bars in (axes.bar(v, v * 2), axes.barh(ad.tensor([0.0, 1.0]), v * 2)):
+        assert [max(bar.get_height(), bar.get_width()) for bar in bars] == [2.0, 4.0]
+
+
+def test_lists_of_tensors_are_broadcast_as_stacks() -> None:
+    x = ad.variable(2.0)
+    a, b = np.broadcast_arrays([x, x * 2], ad.ones((3, 2)))
+    assert a.shape == b.shape == (3, 2) and ad.gradients(a.sum(), [x])[0].item() == 9
+
+
 # ---- reports and functions of one's own ------------------------------------------------------------------------------
 
 

@@ -113,6 +113,26 @@ def test_they_are_moved_and_chosen(dtype: str) -> None:
 
 
 @each
+def test_a_stencil_and_a_loop(dtype: str) -> None:
+    x = normal(16, 24, dtype="float32").astype(KINDS[dtype])
+
+    def stencil(x: ad.Tensor) -> ad.Tensor:
+        y = ad.pad(x * 2, ((1, 1), (2, 2))).astype("float32")
+        return y[2:, 4:] + y[:-2, :-4] - 2 * y[1:-1, 2:-2]
+
+    def last(x: ad.Tensor) -> ad.Tensor:
+        return ad.scan(lambda c, row: (c * 0.5 + row, None), ad.zeros((24,), dtype=dtype), x)[0]
+
+    for f in (stencil, last, ad.grad(lambda x: (stencil(x) ** 2).sum() + last(x).sum())):
+        compiled, h = ad.jit(f), ad.tensor(x)
+        expected = f(h).numpy()
+        for _ in range(3):
+            found = compiled(h).numpy()
+            assert found.dtype == expected.dtype
+            np.testing.assert_allclose(found.astype("float32"), expected.astype("float32"), 0.02, 0.02)
+
+
+@each
 def test_large_arrays_keep_their_dtype(dtype: str) -> None:
     x = normal(300, 301, dtype="float32")
     h = ad.tensor(x.astype(KINDS[dtype]))

@@ -404,3 +404,64 @@ def test_errors_name_the_line_of_a_graph_that_was_met_often() -> None:
             assert y.node.value is None
         else:
             assert y.numpy().tolist() == [2.0 * (1.0 + k)]
+
+
+def test_what_is_cut_from_a_graph_that_was_met_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """New values of parameters are cut from the steps that made them; with these they are recognised, too."""
+    torch = pytest.importorskip("adjoint.torch")
+    rng = np.random.default_rng(0)
+    data = [rng.normal(size=s) for s in ((8, 5), (5, 4), (4,))]
+    x, w, b = [torch.tensor(a) for a in data]
+    w.requires_grad = b.requires_grad = True
+    walks = list[int]()
+    original = evaluation.canonicalize
+    monkeypatch.setattr(evaluation, "canonicalize", lambda *a, **k: walks.append(1) or original(*a, **k))
+    steps, rate, losses = 3 * OFTEN, 0.01, list[float]()
+    for k in range(steps):
+        if k == steps - OFTEN // 2:
+            walks.clear()
+        loss = ((x @ w + b).tanh() ** 2).mean()
+        w.grad = b.grad = None
+        loss.backward()
+        for p in (w, b):
+            p.data += -rate * p.grad
+        losses.append(loss.log10().item())
+    assert not walks
+    _, v, c = data
+    for _ in range(steps):
+        t = np.tanh(data[0] @ v + c)
+        expected = np.log10((t**2).mean())
+        g = 2 * t * (1 - t**2) / t.size
+        v, c = v - rate * data[0].T @ g, c - rate * g.sum(0)
+    np.testing.assert_allclose(losses[-1], expected, 1e-12)
+    np.testing.assert_allclose(w.detach().numpy(), v, 1e-12)
+    np.testing.assert_allclose(b.detach().numpy(), c, 1e-12)
+
+
+def test_what_is_cut_from_another_graph_is_not_computed_with_one_that_was_met_often() -> None:
+    w = ad.variable(A)
+
+    def step() -> tuple[ad.Tensor, ad.Tensor]:
+        y = ad.exp(w * 0.5)
+        return y, ad.stop_gradient(y)
+
+    for _ in range(3 * OFTEN):
+        y, cut = step()
+        y.numpy()
+        assert cut.node.value is not None
+    other = ad.stop_gradient(ad.sin(w * 0.25))  # watched, and of no graph that is asked for
+    y, cut = step()
+    np.testing.assert_array_equal(y.numpy(), cut.numpy())
+    np.testing.assert_allclose(other.numpy(), np.sin(A * 0.25), 1e-15)
+
+
+def test_what_a_trace_left_behind_is_no_part_of_what_is_settled() -> None:
+    kept: list[ad.Tensor] = []
+    ad.vmap(lambda x: kept.append(x * 2) or x + 1)(ad.tensor(A))
+    kept[0] += 1.0  # it is updated in place, and has no value
+    w, total = ad.variable(A), ad.zeros(A.shape, dtype="float64")
+    for _ in range(5):
+        total += w.detach() * 2
+        w.data -= 0.1 * w
+    np.testing.assert_allclose(w.numpy(), A * 0.9**5, 1e-12)
+    np.testing.assert_allclose(total.numpy(), 2 * A * sum(0.9**k for k in range(5)), 1e-12)

@@ -16,6 +16,7 @@ import numpy as np
 from adjoint import _forks
 from adjoint._sources import FILE
 from adjoint.derive import PULLBACK, expand
+from adjoint.execution.cut import cut_from, recognised_with_cut
 from adjoint.execution.interpreter import Interpretation
 from adjoint.execution.numpy_programs import is_scalar, is_tiny
 from adjoint.execution.remembered import LIMIT, PlanCache, Remembered
@@ -24,7 +25,6 @@ from adjoint.execution.tiers import native_backend, program_of, tiers
 from adjoint.graph import Kept, Node, Origin, topological
 from adjoint.graph.collector import without_collector
 from adjoint.plan.canonical import (
-    COUNTED_IN_LIST,
     Canonical,
     begin_walk,
     canonicalize,
@@ -261,7 +261,11 @@ def evaluate(nodes: Iterable[Node], remember: bool = True) -> None:
         if not roots:
             return
         walk = begin_walk()
-        met = _cache.recognised(roots, tiers.backend != "numpy", tiers.deterministic) if remember else None
+        met = None
+        if WATCHED and remember:
+            roots, met = recognised_with_cut(roots, _recognised)
+        if met is None and remember:
+            met = _recognised(roots)
         again = None if met is None or WATCHED else _again(*met)
         if again is None:
             c, work = undisturbed(_numbered, roots, remember, walk, met)  # type: ignore[misc]
@@ -275,6 +279,11 @@ def evaluate(nodes: Iterable[Node], remember: bool = True) -> None:
         _finish(c, work)
     else:
         _finish_again(*again)
+
+
+def _recognised(roots: list[Node]) -> tuple[Remembered, Any] | None:
+    """What is remembered of a graph that was met often, and what its recognizer found."""
+    return _cache.recognised(roots, tiers.backend != "numpy", tiers.deterministic)
 
 
 def _pending(nodes: Iterable[Node]) -> list[Node]:
@@ -308,12 +317,12 @@ def _numbered(roots: list[Node], remember: bool, walk: int, met: Any) -> tuple[C
         if same and plan is not None and not WATCHED:
             return c, _work(c, plan)
         c.note_numbers()
-        if not (WATCHED and _cut_from(c)):
+        if not (WATCHED and cut_from(c)):
             same = plan is not None and before == reference_counts(c.order)
             return c, _work(c, plan) if same and plan is not None else _prepare(c)
     c = canonicalize(roots)
     if WATCHED:
-        cut = _cut_from(c)
+        cut = cut_from(c)
         if cut:
             c = canonicalize(roots + cut)
     return c, _prepare(c) if remember else _prepare_once(c, *_computed(c, reference_counts(c.order)))
@@ -323,7 +332,7 @@ def described(nodes: Sequence[Node]) -> tuple[Canonical, Plan]:
     """The pending graph of the nodes, and the plan by which evaluating them would compute it, made to be read."""
     with _lock:
         c = canonicalize(nodes)
-        cut = _cut_from(c) if WATCHED else []
+        cut = cut_from(c) if WATCHED else []
         if cut:
             c = canonicalize([*nodes, *cut])
         plan = build(c, *_computed(c, reference_counts(c.order)), True)
@@ -496,18 +505,6 @@ def interpret(steps: Interpretation) -> list[Any]:
     """The values of a structure seen for the first time."""
     compute = partial(_guarded, steps.run, steps.has_masked, steps.always_masked, steps.checked)
     return without_collector(single_threaded, compute) if steps.has_products else without_collector(compute)
-
-
-def _cut_from(c: Canonical) -> list[Node]:
-    """The watched constants that somebody still holds and whose source this graph computes; forget the settled ones."""
-    if all([x in c for x in WATCHED]):
-        WATCHED.clear()
-        return []
-    counts = reference_counts(WATCHED)
-    alive = [x for x, count in zip(WATCHED, counts, strict=True) if x.value is None and count > COUNTED_IN_LIST]
-    found = [x for x in alive if x.inputs[0] in c and x not in c]
-    WATCHED[:] = [x for x in alive if x not in c and x.inputs[0] not in c]
-    return found
 
 
 def located(error: Exception, c: Canonical) -> Exception | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint import tree
 from adjoint.arrays import (
     joining,
     polynomials,
@@ -76,9 +77,14 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     return f.broadcast_to(array, shape)
 
 
+def _holds_tensor(x: Any) -> bool:
+    return any(isinstance(leaf, Tensor) for leaf in tree.flatten(x)[0])
+
+
 @stands_for(np.broadcast_arrays)
 def broadcast_arrays(*arrays: Any, subok: bool = False) -> Any:
-    # NumPy takes what is no number too: Matplotlib's `bar` hands it a None
+    # NumPy takes what is no number too: Matplotlib's `bar` hands it a None, and lists of tensors
+    arrays = tuple([as_tensor(x) if isinstance(x, (list, tuple)) and _holds_tensor(x) else x for x in arrays])
     shape = np.broadcast_shapes(*[np.shape(x) for x in arrays])
     return tuple([f.broadcast_to(x, shape) if isinstance(x, Tensor) else np.broadcast_to(x, shape) for x in arrays])
 

@@ -79,10 +79,12 @@ def settle(nodes: Sequence[Node], weight: int | None = None) -> None:
         _accumulators.clear()
         asked = set(nodes)
         pending = [t.node for t in held if t is not None and t.node.value is None and t.node not in asked]
-    if pending and _is_traced(*pending):  # one walk for all: each of them may have the whole graph below it
-        pending = [x for x in pending if not _is_traced(x)]
     try:
-        evaluate([*nodes, *pending])
+        try:
+            evaluate([*nodes, *pending])
+        except ValueNeededError:  # some were recorded in a trace that has ended
+            pending = [x for x in pending if not _is_traced(x)]
+            evaluate([*nodes, *pending])
     except Exception as error:
         # What is wrong with an accumulated value is raised where that is read. It names an operation, with what that raised as
         # its cause; what a signal's handler raises doesn't.

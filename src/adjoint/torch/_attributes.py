@@ -15,7 +15,7 @@ from adjoint.tensors.named import Named
 
 from ._tensor import Parameter, Tensor
 
-__all__ = ["NAMES", "install"]
+__all__ = ["NAMES", "copied_marks", "install"]
 
 # What programs' own optimizers, initialisations and networks ask of parameters; and a slip that is harmless in PyTorch.
 NAMES = """_no_weight_decay _no_weight_reg _no_reinit _optim _is_hf_initialized no_weight_decay weight_decay lr lr_scale lr_mult
@@ -61,7 +61,7 @@ class _Attribute:
 ATTRIBUTES = [_Attribute(name) for name in NAMES]
 
 
-def _copied(made: Tensor, tensor: Tensor, memo: Any) -> Tensor:
+def copied_marks(made: Tensor, tensor: Tensor, memo: Any) -> Tensor:
     """A copy, with a copy of what programs put on the tensor, or with the same without `memo`."""
     marks = None
     with suppress(AttributeError):
@@ -74,9 +74,9 @@ def _copied(made: Tensor, tensor: Tensor, memo: Any) -> Tensor:
 def install() -> None:
     """Let all tensors have these names. Deep copies of parameters don't keep them, as in PyTorch."""
     shallow, deep = Tensor.__copy__, Tensor.__deepcopy__
-    Tensor.__copy__ = lambda self: _copied(shallow(self), self, None)  # type: ignore[method-assign]
+    Tensor.__copy__ = lambda self: copied_marks(shallow(self), self, None)  # type: ignore[method-assign]
     Tensor.__deepcopy__ = lambda self, memo: (  # type: ignore[method-assign]
-        deep(self, memo) if isinstance(self, Parameter) else _copied(deep(self, memo), self, memo)
+        deep(self, memo) if isinstance(self, Parameter) else copied_marks(deep(self, memo), self, memo)
     )
     for attribute in ATTRIBUTES:
         setattr(Tensor, attribute.name, attribute)

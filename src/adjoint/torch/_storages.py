@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -10,10 +11,12 @@ from adjoint.interop.torch_files import Place
 from adjoint.tensors.functions import asarray
 from adjoint.tensors.named import owner_of
 
+from ._attributes import copied_marks
 from ._parts import in_order, memory, offset_of
 from ._tensor import Parameter, Tensor, as_torch, reclassed
+from ._view_tensors import View
 
-__all__ = ["Lying", "lying", "overlapping", "place_in", "views_of_storages"]
+__all__ = ["Lying", "deep_copy", "lying", "overlapping", "place_in", "views_of_storages"]
 
 
 class Lying(NamedTuple):
@@ -61,6 +64,19 @@ def place_in(base: Any, at: Lying) -> Any:
     if at.strides == memory(at.shape).strides:
         return base.reshape(-1)[at.offset : at.last + 1].view(at.shape)
     return base.as_strided(at.shape, at.strides, at.offset)
+
+
+def deep_copy(x: Any, memo: Any) -> Any:
+    """A copy of a view that is one of the copy of its owner, so that what shares memory goes on doing so."""
+    owner = owner_of(x)
+    at = None if id(x) in memo or x.node.tracked or owner.node.tracked else lying(x)
+    if at is None or isinstance(owner, Parameter):
+        return Tensor.__deepcopy__(x, memo)
+    made = memo[id(x)] = place_in(copy.deepcopy(owner, memo), at)
+    return copied_marks(made, x, memo)
+
+
+View.__deepcopy__ = deep_copy  # type: ignore[assignment, method-assign]
 
 
 def views_of_storages(places: dict[int, Place]) -> dict[int, Any]:

@@ -229,6 +229,8 @@ class Tensor(Core):
         return iter([self[i] for i in range(self.node.type.shape[0])])
 
     def __copy__(self) -> Any:
+        if not self.node.tracked and type(self) is not Parameter:
+            return self.detach()  # which shares memory, as in PyTorch
         return reclassed(Core.__copy__(_plain(self)), type(self))
 
     def __deepcopy__(self, memo: Any) -> Any:

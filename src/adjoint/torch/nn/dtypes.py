@@ -11,17 +11,29 @@ from adjoint.dtypes import AUTOCAST
 from adjoint.nn.utils.rnn import PackedSequence
 from adjoint.tensors.located import at_user
 
-from .._operators import one_dtype
-from .._tensor import Core
+from .._operators import one_dtype, promoted
+from .._tensor import Core, cast_tensor
 from .replaying import FOLLOWING, replayed
 
-__all__ = ["FUNCTIONS_OF_ONE", "LAYERS_OF_ONE", "check_padding", "of_one_dtype", "refuse_mixed"]
+__all__ = [
+    "FUNCTIONS_OF_ONE",
+    "LAYERS_OF_ONE",
+    "PROMOTING",
+    "check_padding",
+    "of_one_dtype",
+    "promoting",
+    "refuse_mixed",
+]
 
 FUNCTIONS_OF_ONE = {  # and the operands that share a dtype
     "layer_norm": "input weight bias", "group_norm": "input weight bias", "batch_norm": "input running_mean weight bias",
     "instance_norm": "input weight bias", "prelu": "input weight", "scaled_dot_product_attention": "query key value",
     "binary_cross_entropy": "input target", "nll_loss": "input weight", "cross_entropy": "input weight",
     "grid_sample": "input grid", "embedding_bag": "weight per_sample_weights",
+}  # fmt: skip
+PROMOTING = {  # and the operands that promote, where the core gives a target the dtype of what is to be like it
+    "cross_entropy": "input target", "gaussian_nll_loss": "input target var", "kl_div": "input target",
+    "poisson_nll_loss": "input target",
 }  # fmt: skip
 NORMS = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm", "GroupNorm", "LayerNorm",
          "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d")  # fmt: skip
@@ -54,6 +66,24 @@ def of_one_dtype(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
                     given = [args[i] if i < count else keywords.get(n) for n, i in shared]
                     one_dtype(name, *[y for y in given if isinstance(y, Core)])
         return f(*args, **keywords)
+
+    return called
+
+
+def promoting(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of `nn.functional` whose floating operands of several dtypes are promoted."""
+    shared = PROMOTING[name].split()
+
+    @functools.wraps(f)
+    def called(*args: Any, **keywords: Any) -> Any:
+        given = [args[i] if i < len(args) else keywords.get(n) for i, n in enumerate(shared)]
+        kinds = [x.node.type.dtype for x in given if isinstance(x, Core)]
+        if len(kinds) < 2 or kinds.count(kinds[0]) == len(kinds) or not all([kind.kind == "f" for kind in kinds]):
+            return f(*args, **keywords)
+        common = functools.reduce(promoted, kinds)
+        wide: list[Any] = [cast_tensor(x, common) if isinstance(x, Core) else x for x in given]  # type: ignore[arg-type]
+        rest = {n: x for n, x in zip(shared[len(args) :], wide[len(args) :], strict=True) if n in keywords}
+        return f(*wide[: len(args)], *args[len(shared) :], **{**keywords, **rest})
 
     return called
 

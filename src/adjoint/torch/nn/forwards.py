@@ -31,6 +31,15 @@ FORWARDS: dict[str, Callable[..., Any]] = {
     "BCEWithLogitsLoss": lambda self, input, target: functional.binary_cross_entropy_with_logits(
         input, target, self.weight, reduction=self.reduction, pos_weight=self.pos_weight
     ),
+    "KLDivLoss": lambda self, input, target: functional.kl_div(
+        input, target, reduction=self.reduction, log_target=self.log_target
+    ),
+    "PoissonNLLLoss": lambda self, log_input, target: functional.poisson_nll_loss(
+        log_input, target, log_input=self.log_input, full=self.full, eps=self.eps, reduction=self.reduction
+    ),
+    "GaussianNLLLoss": lambda self, input, target, var: functional.gaussian_nll_loss(
+        input, target, var, full=self.full, eps=self.eps, reduction=self.reduction
+    ),
     "NLLLoss": lambda self, input, target: functional.nll_loss(
         input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction
     ),

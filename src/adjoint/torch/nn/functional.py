@@ -14,7 +14,7 @@ from adjoint.tensors.located import at_user
 from .._autocast import for_products
 from .._missing import getter
 from .._names import FUNCTIONS, at_users_line, like
-from .dtypes import FUNCTIONS_OF_ONE, check_padding, of_one_dtype
+from .dtypes import FUNCTIONS_OF_ONE, PROMOTING, check_padding, of_one_dtype, promoting
 from .replaying import FOLLOWING, replayed
 from .wider import convolution, pooling
 
@@ -168,6 +168,8 @@ for _name in ("avg_pool1d", "avg_pool2d", "avg_pool3d", "max_pool1d", "max_pool2
     _wider(_name, pooling)
 for _name in FUNCTIONS_OF_ONE:
     _wider(_name, of_one_dtype)
+for _name in PROMOTING:
+    _wider(_name, promoting)
 
 
 _padded, _rms_norm, _interpolate = globals()["pad"], globals()["rms_norm"], globals()["interpolate"]
