@@ -144,3 +144,36 @@ def test_an_autocast_reaches_layers_in_every_way_that_they_are_called(t):
             out.float().sum().backward()
             assert all(p.grad.dtype is t.float32 for p in layer.parameters())
     assert (spectral.parametrizations.weight[0]._u != before).any()  # the power iteration went on
+
+
+@pytest.mark.parametrize("to", [None, "float32", "bfloat16"])
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_functions_say_in_which_types_they_compute(to, device):
+    def seen(t):
+        found = []
+        name = lambda x: str(x.dtype).rpartition(".")[2]  # noqa: E731
+
+        class Product(t.autograd.Function):
+            @staticmethod
+            @t.amp.custom_fwd(device_type=device, cast_inputs=None if to is None else getattr(t, to))
+            def forward(ctx, x):
+                ctx.save_for_backward(x)
+                found.append([name(x), name(x @ x), t.is_autocast_enabled("cpu")])
+                return x @ x
+
+            @staticmethod
+            @t.amp.custom_bwd(device_type=device)
+            def backward(ctx, gradient):
+                (x,) = ctx.saved_tensors
+                found.append([name(gradient), name(x @ x), t.is_autocast_enabled("cpu")])
+                return gradient
+
+        x = t.ones(2, 2, requires_grad=True)
+        with t.autocast("cpu"):
+            outside, inside = Product.apply(x * 1), Product.apply(x * 1)
+            inside.sum().backward()
+        outside.sum().backward()
+        Product.apply(x * 1).sum().backward()
+        return found
+
+    assert seen(own) == seen(torch)

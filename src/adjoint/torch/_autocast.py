@@ -12,14 +12,15 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint import tree
-from adjoint.dtypes import AUTOCAST, DType, float32
+from adjoint.dtypes import AUTOCAST, DTYPES, DType, float32
 from adjoint.graph import NARROW
 from adjoint.nn.module import Module
 from adjoint.nn.utils.parametrize import is_parametrized, type_before_parametrizations
+from adjoint.tensors.conversion import dtype_of
 
 from ._tensor import Core, cast_tensor
 
-__all__ = ["apart", "for_products", "listening", "narrowed"]
+__all__ = ["apart", "custom_bwd", "custom_fwd", "for_products", "listening", "narrowed"]
 
 NARROWED = frozenset(
     """addbmm addmm affine_grid baddbmm bmm chain_matmul conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d
@@ -102,14 +103,17 @@ def _policy(name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> str:
     return "narrowed" if name in NARROWED else "widened" if name in WIDENED else "norm" if name in NORMS else ""
 
 
-def apart(f: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
-    """What a function gives as if no autocast were around."""
+def under(dtype: DType | None, f: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
+    """What a function gives within an autocast to a dtype, or without one."""
     before = AUTOCAST.get()
     try:
-        AUTOCAST.set(None)
+        AUTOCAST.set(dtype)
         return f(*args, **keywords)
     finally:
         AUTOCAST.set(before)
+
+
+apart = functools.partial(under, None)
 
 
 def narrowed(f: Callable[..., Any], name: str | None = None) -> Callable[..., Any]:
@@ -146,6 +150,38 @@ def _narrow(layer: Any, dtype: DType) -> Any:
     if isinstance(inner, Module):
         other.__dict__["out_proj"] = _narrow(inner, dtype)
     return other
+
+
+def custom_fwd(fwd: Any = None, *, device_type: Any = "cuda", cast_inputs: Any = None) -> Any:
+    """A Function's forward that remembers for its backward which autocast was around; with `cast_inputs` it is given its tensors
+    in that type, and computes as if none were."""
+    if fwd is None:
+        return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
+
+    @functools.wraps(fwd)
+    def called(ctx: Any, *args: Any, **keywords: Any) -> Any:
+        around = AUTOCAST.get() if str(device_type) == "cpu" else None
+        ctx._autocast = around.name if around is not None and cast_inputs is None else ""
+        if around is None or cast_inputs is None:
+            return fwd(ctx, *args, **keywords)
+        args, keywords = _cast((args, keywords), dtype_of(cast_inputs))
+        return apart(fwd, ctx, *args, **keywords)
+
+    return called
+
+
+def custom_bwd(bwd: Any = None, *, device_type: Any = "cuda") -> Any:
+    """A Function's backward, within the autocast that was around its forward."""
+    if bwd is None:
+        return functools.partial(custom_bwd, device_type=device_type)
+
+    @functools.wraps(bwd)
+    def called(ctx: Any, *args: Any, **keywords: Any) -> Any:
+        if str(device_type) != "cpu":
+            return bwd(ctx, *args, **keywords)
+        return under(DTYPES.get(ctx._autocast), bwd, ctx, *args, **keywords)
+
+    return called
 
 
 def listening(layer: str, forward: Callable[..., Any]) -> Callable[..., Any]:
