@@ -1,6 +1,8 @@
 """Views of adjoint.torch: what is written through one name reaches the others, and derivatives go where PyTorch's go."""
 
+import copy
 import gc
+import io
 import math
 
 import numpy as np
@@ -643,3 +645,44 @@ def test_no_line_of_the_package_is_where_a_tensor_comes_from(f):
     y = f(torch.arange(10), 0)
     for node in graph.topological([y.node]):
         assert node.origin.file in ("", __file__)
+
+
+PARTS = {
+    "reshaped": lambda x: x[1:].reshape(-1), "viewed": lambda x: x[2].view(2, 4), "number": lambda x: x[5, 7].view(1),
+    "flat": lambda x: x[3:].flatten()[5:], "unflattened": lambda x: x[4].unflatten(0, (2, 4)),
+    "turned": lambda x: x[2:4].reshape(4, 4).t(), "squeezed": lambda x: x[3:4].squeeze(),
+    "empty": lambda x: x[6:].reshape(8, 0, 3), "columns": lambda x: x[:, 2:4].reshape(2, 3, 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_where_a_part_begins_is_known_behind_every_view(part):
+    x = torch.arange(48.0).reshape(6, 8)
+    y = PARTS[part](x)
+    if y.numel():
+        assert y.storage_offset() == int(y.flatten()[0])
+        assert y.as_strided((1,), (1,)).item() == y.flatten()[0].item()
+    file = io.BytesIO()
+    torch.save([x, y], file)
+    file.seek(0)
+    for owner, made in (torch.load(file), copy.deepcopy([x, y])):
+        assert made.tolist() == y.tolist() and made.shape == y.shape
+        if y.numel():
+            made.fill_(-1.0)
+            assert int((owner == -1).sum()) == y.numel()
+
+
+CONJUGATES = [
+    lambda z: z.conj(), lambda z: z[1:].conj()[0], lambda z: z.conj()[1:].reshape(-1), lambda z: z.mH, lambda z: z.adjoint()[0],
+    lambda z: z.conj().real, lambda z: z.conj().imag, lambda z: z.conj().conj(), lambda z: torch.view_as_real(z)[1, :, 1],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("part", CONJUGATES)
+def test_a_conjugate_is_saved_and_copied_as_what_it_is(part):
+    z = torch.tensor([[1 + 2j, 3 + 4j], [5 + 6j, 7 + 8j]])
+    y, file = part(z), io.BytesIO()
+    torch.save([z, y], file)
+    file.seek(0)
+    for made in (torch.load(file), copy.deepcopy([z, y])):
+        assert [x.tolist() for x in made] == [z.tolist(), y.tolist()] and made[1].dtype is y.dtype

@@ -14,7 +14,7 @@ CALLS = {  # by the shapes of their arguments
     (S, S): """torch.mm(*a); torch.matmul(*a); a[0] @ a[1]; torch.inner(*a); torch.linalg.vecdot(*a); torch.tensordot(*a, 1)
         torch.linalg.multi_dot([*a, a[0]]); torch.einsum("ij,jk->ik", *a); torch.einsum("ij,ij->ij", *a)
         torch.einsum("ij,ij->", *a); torch.outer(a[0][0], a[1][0]); torch.mv(a[0], a[1][0]); torch.dot(a[0][0], a[1][0])
-        torch.kron(*a); F.linear(*a); a[0] + a[1]
+        torch.inner(a[0], a[1][0]); torch.kron(*a); F.linear(*a); a[0] + a[1]
         torch.cat(a); torch.stack(a); torch.where(a[0] > 0, *a); torch.cdist(*a); torch.linalg.solve(*a); F.mse_loss(*a)
         F.l1_loss(*a); F.kl_div(*a); F.smooth_l1_loss(*a); F.cross_entropy(*a); F.poisson_nll_loss(*a)
         F.binary_cross_entropy_with_logits(*a); F.cosine_similarity(*a); F.pairwise_distance(*a); torch.polar(*a)""",
@@ -24,6 +24,7 @@ CALLS = {  # by the shapes of their arguments
         torch.fft.fft(*a); torch.linalg.matrix_power(*a, 3); torch.cov(*a); torch.cumsum(*a, 0); torch.linalg.norm(*a)
         F.nll_loss(*a, torch.tensor([0, 1, 2, 3])); torch.pinverse(*a)""",
     (B, B): "torch.bmm(*a); torch.baddbmm(a[0], *a); torch.addbmm(a[0][0], *a); F.scaled_dot_product_attention(a[0], *a)",
+    (B, (9, 3)): "F.multi_head_attention_forward(*[a[0]] * 3, 3, 1, a[1], None, None, None, False, 0.0, a[1][:3], None)[0]",
     (IMAGE, (4, 3, 3, 3)): "F.conv2d(*a); F.conv2d(*a, padding=1)",
     (IMAGE, (3, 4, 3, 3)): "F.conv_transpose2d(*a)",
     (IMAGE,): """F.avg_pool2d(*a, 2); F.max_pool2d(*a, 2); F.pad(*a, (1, 1), "constant"); F.interpolate(*a, scale_factor=2)
@@ -120,3 +121,59 @@ def test_blocks_nest_and_decorate_and_compiled_functions_hear_of_them():
     with pytest.raises(KeyError), own.autocast("cpu"):
         raise KeyError
     assert kinds() == {"adjoint.float32"}
+
+
+@pytest.mark.parametrize("t", [torch, own])
+def test_an_autocast_reaches_layers_in_every_way_that_they_are_called(t):
+    class Called(t.nn.Linear):
+        def forward(self, input):
+            return super().forward(input) * 2
+
+    x, around = t.rand(2, 4), t.autocast("cpu")
+    layers = {"super": Called(4, 3), "normed": t.nn.utils.parametrizations.weight_norm(t.nn.Linear(4, 3))}
+    layers["spectral"] = spectral = t.nn.utils.parametrizations.spectral_norm(t.nn.Linear(4, 3))
+    layers["hooked"] = hooked = t.nn.Linear(4, 3)
+    hooked.register_forward_pre_hook(lambda layer, given: around.__enter__() and None)
+    hooked.register_forward_hook(lambda layer, given, out: around.__exit__(None, None, None) or out)
+    before = spectral.parametrizations.weight[0]._u.clone()
+    assert hooked(x).dtype is t.bfloat16 and layers["super"](x).dtype is t.float32
+    with t.autocast("cpu"):
+        for name, layer in layers.items():
+            out = layer(x)
+            assert out.dtype is t.bfloat16, name
+            out.float().sum().backward()
+            assert all(p.grad.dtype is t.float32 for p in layer.parameters())
+    assert (spectral.parametrizations.weight[0]._u != before).any()  # the power iteration went on
+
+
+@pytest.mark.parametrize("to", [None, "float32", "bfloat16"])
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_functions_say_in_which_types_they_compute(to, device):
+    def seen(t):
+        found = []
+        name = lambda x: str(x.dtype).rpartition(".")[2]  # noqa: E731
+
+        class Product(t.autograd.Function):
+            @staticmethod
+            @t.amp.custom_fwd(device_type=device, cast_inputs=None if to is None else getattr(t, to))
+            def forward(ctx, x):
+                ctx.save_for_backward(x)
+                found.append([name(x), name(x @ x), t.is_autocast_enabled("cpu")])
+                return x @ x
+
+            @staticmethod
+            @t.amp.custom_bwd(device_type=device)
+            def backward(ctx, gradient):
+                (x,) = ctx.saved_tensors
+                found.append([name(gradient), name(x @ x), t.is_autocast_enabled("cpu")])
+                return gradient
+
+        x = t.ones(2, 2, requires_grad=True)
+        with t.autocast("cpu"):
+            outside, inside = Product.apply(x * 1), Product.apply(x * 1)
+            inside.sum().backward()
+        outside.sum().backward()
+        Product.apply(x * 1).sum().backward()
+        return found
+
+    assert seen(own) == seen(torch)

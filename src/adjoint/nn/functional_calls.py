@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from adjoint.tensors import Tensor
@@ -13,7 +13,7 @@ from .lazy import refuse_lazy
 from .module import Module
 from .states import CHILD
 
-__all__ = ["copy_with", "functional_call", "stack_module_state"]
+__all__ = ["functional_call", "stack_module_state"]
 
 State = Mapping[str, Any]
 
@@ -94,11 +94,6 @@ def _take_over(modules: list[Module], copies: dict[int, Module], before: dict[in
             given = name in had and isinstance(had[name], Tensor) and had[name] is not original.__dict__.get(name)
             if name != "_kinds" and not given and (name not in had or value is not had[name]):
                 setattr(original, name, originals.get(id(value), value))
-
-
-def copy_with(module: Module, changed: Callable[[dict[str, Tensor]], State]) -> Module:
-    """A module that is like this one, but for its parameters and buffers, which are `changed`."""
-    return _with_state(module, changed(_named(module)))[id(module)]
 
 
 def _named(module: Module) -> dict[str, Tensor]:

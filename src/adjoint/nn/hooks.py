@@ -163,17 +163,14 @@ def hooks_of(module: Hooked) -> Hooks:
     return Hooks(*[a | b for a, b in zip(shared, own, strict=True)])
 
 
-def called(
-    module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], forward: Callable[..., Any] | None = None
-) -> Any:
-    """What a module with hooks gives, by its own forward pass or another one. Hooks may take themselves or others out, or add
-    some, which counts from then on."""
+def called(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a module with hooks gives. Hooks may take themselves or others out, or add some, which counts from then on."""
     output: Any = None
     finished: set[int] = set()
     try:
         args, kwargs = hooks_of(module).before(module, args, kwargs)
         args, leaving = hooks_of(module).around(module, args)
-        output = (forward or module.forward)(*args, **kwargs)
+        output = module.forward(*args, **kwargs)
         for number, registered in list(hooks_of(module).post.items()):
             finished.add(number)
             output = _after(registered, module, args, kwargs, output)

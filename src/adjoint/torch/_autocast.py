@@ -7,16 +7,20 @@ nothing looks: `NARROW` is empty then.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 from adjoint import tree
-from adjoint.dtypes import AUTOCAST, DType, float32
-from adjoint.nn import functional_calls
+from adjoint.dtypes import AUTOCAST, DTYPES, DType, float32
+from adjoint.graph import NARROW
+from adjoint.nn.module import Module
+from adjoint.nn.utils.parametrize import is_parametrized, type_before_parametrizations
+from adjoint.tensors.conversion import dtype_of
 
 from ._tensor import Core, cast_tensor
 
-__all__ = ["apart", "forward_of", "narrowed"]
+__all__ = ["apart", "custom_bwd", "custom_fwd", "for_products", "listening", "narrowed"]
 
 NARROWED = frozenset(
     """addbmm addmm affine_grid baddbmm bmm chain_matmul conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d
@@ -66,6 +70,12 @@ def _cast(values: Any, dtype: DType) -> Any:
     return tree.map(cast, values)
 
 
+def for_products(values: Any) -> Any:
+    """Operands of products of matrices, in containers, as the autocast that is around has them."""
+    dtype = AUTOCAST.get()
+    return values if dtype is None else _cast(values, dtype)
+
+
 def _products(args: tuple[Any, ...]) -> bool:
     """Whether operands of `einsum` are multiplied along an axis that is summed over, as by a product of matrices."""
     if not args or not isinstance(args[0], str) or len(args) < 2:
@@ -84,7 +94,8 @@ def _policy(name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> str:
     if name == "einsum":
         return "narrowed" if _products(args) else ""
     if name == "inner":
-        return "narrowed" if all([isinstance(x, Core) and x.ndim > 1 for x in args]) else ""
+        ranks = [x.ndim for x in (*args, *keywords.values()) if isinstance(x, Core)]
+        return "narrowed" if min(ranks, default=0) and max(ranks) > 1 else ""  # as `tensordot`; vectors' is a sum
     if name == "pad":
         mode = keywords.get("mode", args[2] if len(args) > 2 else "constant")
         count = len(keywords.get("pad", args[1] if len(args) > 1 else ())) // 2
@@ -92,14 +103,17 @@ def _policy(name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> str:
     return "narrowed" if name in NARROWED else "widened" if name in WIDENED else "norm" if name in NORMS else ""
 
 
-def apart(f: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
-    """What a function gives as if no autocast were around."""
+def under(dtype: DType | None, f: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
+    """What a function gives within an autocast to a dtype, or without one."""
     before = AUTOCAST.get()
     try:
-        AUTOCAST.set(None)
+        AUTOCAST.set(dtype)
         return f(*args, **keywords)
     finally:
         AUTOCAST.set(before)
+
+
+apart = functools.partial(under, None)
 
 
 def narrowed(f: Callable[..., Any], name: str | None = None) -> Callable[..., Any]:
@@ -124,23 +138,68 @@ def narrowed(f: Callable[..., Any], name: str | None = None) -> Callable[..., An
     return called
 
 
-def forward_of(module: Any) -> Callable[..., Any]:
-    """A module's forward pass as the autocast that is around has it."""
-    dtype = AUTOCAST.get()
-    kind: Any = next(
-        (k for k in type(module).__mro__ if k.__module__ == "adjoint.torch.nn.modules" and k.__name__ in LAYERS), None
-    )
-    if dtype is None or kind is None or type(module).forward is not kind.forward or "forward" in module.__dict__:
-        return module.forward
-    name = LAYERS[kind.__name__]
-    if name not in ("linear", "gru"):
-        return narrowed(module.forward, name)
+def _narrow(layer: Any, dtype: DType) -> Any:
+    """A layer like this one, with its tensors of 32 bits, also those that something computes, as a dtype."""
+    own = dict(layer.__dict__)
+    if is_parametrized(layer):
+        own |= {name: getattr(layer, name) for name in own.pop("parametrizations")._kinds}
+    kind: Any = type_before_parametrizations(layer)
+    other = kind.__new__(kind)
+    inner = own.get("out_proj")  # of attention
+    other.__dict__.update({name: _cast(x, dtype) if isinstance(x, Core) else x for name, x in own.items()})
+    if isinstance(inner, Module):
+        other.__dict__["out_proj"] = _narrow(inner, dtype)
+    return other
 
-    def called(*args: Any, **keywords: Any) -> Any:
-        other = functional_calls.copy_with(module, lambda state: _cast(state, dtype))
+
+def custom_fwd(fwd: Any = None, *, device_type: Any = "cuda", cast_inputs: Any = None) -> Any:
+    """A Function's forward that remembers for its backward which autocast was around; with `cast_inputs` it is given its tensors
+    in that type, and computes as if none were."""
+    if fwd is None:
+        return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
+
+    @functools.wraps(fwd)
+    def called(ctx: Any, *args: Any, **keywords: Any) -> Any:
+        around = AUTOCAST.get() if str(device_type) == "cpu" else None
+        ctx._autocast = around.name if around is not None and cast_inputs is None else ""
+        if around is None or cast_inputs is None:
+            return fwd(ctx, *args, **keywords)
+        args, keywords = _cast((args, keywords), dtype_of(cast_inputs))
+        return apart(fwd, ctx, *args, **keywords)
+
+    return called
+
+
+def custom_bwd(bwd: Any = None, *, device_type: Any = "cuda") -> Any:
+    """A Function's backward, within the autocast that was around its forward."""
+    if bwd is None:
+        return functools.partial(custom_bwd, device_type=device_type)
+
+    @functools.wraps(bwd)
+    def called(ctx: Any, *args: Any, **keywords: Any) -> Any:
+        if str(device_type) != "cpu":
+            return bwd(ctx, *args, **keywords)
+        return under(DTYPES.get(ctx._autocast), bwd, ctx, *args, **keywords)
+
+    return called
+
+
+def listening(layer: str, forward: Callable[..., Any]) -> Callable[..., Any]:
+    """The forward pass of a layer of PyTorch's, which computes as the autocast that is around has it."""
+    name = LAYERS.get(layer)
+    if name is None:
+        return forward
+
+    @functools.wraps(forward)
+    def called(self: Any, *args: Any, **keywords: Any) -> Any:
+        dtype = AUTOCAST.get() if NARROW else None
+        if dtype is None:
+            return forward(self, *args, **keywords)
+        if name not in ("linear", "gru"):
+            return narrowed(functools.partial(forward, self), name)(*args, **keywords)
         given, named = _cast((args, keywords), dtype)
         floating = [x for x in tree.flatten(args)[0] if isinstance(x, Core) and x.dtype.kind == "f"]
-        found = apart(other.forward, *given, **named)
+        found = apart(forward, _narrow(self, dtype), *given, **named)
         return _cast(found, float32) if name == "gru" and floating and floating[0].dtype is float32 else found
 
     return called

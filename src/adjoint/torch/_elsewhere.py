@@ -16,6 +16,7 @@ from adjoint import tracing
 from adjoint.tensors.hooks import HookHandle
 from adjoint.tensors.located import at_user
 
+from ._autocast import custom_bwd, custom_fwd
 from ._names import FUNCTIONS, METHODS
 from ._settings import SETTINGS, Namespace, get_autocast_dtype, is_autocast_enabled, never, nothing, same
 from .nn.modules import Module
@@ -165,7 +166,7 @@ def _parts() -> dict[str, Any]:
         interface=same, script_if_tracing=same, script_method=same, ScriptModule=ScriptModule,
         set_fusion_strategy=nothing, enable_onednn_fusion=nothing, Final=Final,
     )  # fmt: skip
-    amp = {"custom_fwd": same, "custom_bwd": same}
+    amp = {"custom_fwd": custom_fwd, "custom_bwd": custom_bwd}
     SETTINGS["amp"].__dict__.update(amp, is_autocast_available=lambda device_type: device_type == "cpu")
     SETTINGS["cuda"].amp.__dict__.update(amp)
     refused = {name: _absent(f"cuda.{name}", "adjoint computes on the CPU") for name in CUDA.split()}

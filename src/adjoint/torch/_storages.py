@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from adjoint.interop.torch_files import Place
+from adjoint.primitives.core import ops
 from adjoint.tensors.functions import asarray
 from adjoint.tensors.named import owner_of
 
@@ -52,7 +53,12 @@ def overlapping(lying: Iterable[tuple[Any, Any, Lying]]) -> set[Any]:
 
 
 def lying(x: Tensor) -> Lying | None:
-    """How a tensor lies in its owner's memory; None where that can't be said by steps."""
+    """How a tensor lies in its owner's memory; None where that can't be said by steps, or isn't all: of a conjugate."""
+    part: Any = x
+    while isinstance(part, View):
+        if part._apply is ops.conj:
+            return None
+        part = part._below()
     layout, whole = x._layout(), owner_of(x)._layout()
     if layout is None or whole is None or (whole.size and not in_order(whole)):
         return None
@@ -61,7 +67,7 @@ def lying(x: Tensor) -> Lying | None:
 
 def place_in(base: Any, at: Lying) -> Any:
     """The view of a tensor's memory that lies so."""
-    if at.strides == memory(at.shape).strides:
+    if at.strides == memory(at.shape).strides and 0 not in at.shape:
         return base.reshape(-1)[at.offset : at.last + 1].view(at.shape)
     return base.as_strided(at.shape, at.strides, at.offset)
 

@@ -20,6 +20,7 @@ from adjoint.tensors.located import at_user
 from adjoint.tensors.pending import force
 from adjoint.transforms.custom import host_call
 
+from ._handlers import is_handled
 from ._indefinite import factorized, solved
 from ._missing import getter
 from ._names import FUNCTIONS, METHODS, pair_type, recorded_at_user, refuse
@@ -36,13 +37,13 @@ FAILING = {"cholesky", "inv", "matrix_power", "solve", "tensorinv", "tensorsolve
 
 
 def _at_once(f: Any) -> Any:
-    """The function, computed where it is called, as there: so a program that catches its error catches it. In a trace, whose
-    operands have no values yet, it is computed, and may fail, when the traced function is called."""
+    """The function, computed where it is called if somebody may handle its error there, as there. In a trace, whose operands have
+    no values yet, it is computed, and may fail, when the traced function is called."""
 
     @functools.wraps(f)
     def called(*args: Any, **keywords: Any) -> Any:
         made = f(*args, **keywords)
-        if tracing.active() is None:
+        if tracing.active() is None and is_handled():
             with contextlib.suppress(ValueNeededError):
                 force([made.node])
         return made

@@ -100,7 +100,10 @@ class Function:
         with custom_code() as forward:
             out = cls.forward(ctx, *args)
         several = isinstance(out, (tuple, list))
-        outputs = list(out) if several else [out]
+        outputs, count = (
+            list(out) if several else [out],
+            len(args),
+        )  # the rule holds no arguments: forward may give them back
 
         def rule(cotangents: list[Node | None], node: Node) -> list[Node | None]:
             given = (
@@ -109,9 +112,9 @@ class Function:
             with custom_code() as backward:
                 result = cls.backward(ctx, *given)
             results = list(result) if isinstance(result, (tuple, list)) else [result]
-            if len(results) != len(args):
+            if len(results) != count:
                 raise ValueError(
-                    f"{cls.__name__}.backward: {len(results)} gradients returned for {len(args)} arguments of forward"
+                    f"{cls.__name__}.backward: {len(results)} gradients returned for {count} arguments of forward"
                 )
             checked = [_checked(f"{cls.__name__}.backward", results[i], x) for i, x in zip(inputs, nodes, strict=True)]
             return _closed(cls.__name__, checked, [*unknown, *backward.left])

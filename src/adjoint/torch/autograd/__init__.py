@@ -160,9 +160,10 @@ class Function:
                 if call.outputs[place] is x:
                     x._assign(made[k].node, "mark_dirty")
                     made[k] = x
+        outputs = call.given_back()
         for place, x in zip(call.places, made, strict=True):
-            call.outputs[place] = x
-        return tuple(call.outputs) if call.several else call.outputs[0]
+            outputs[place] = x
+        return tuple(outputs) if call.several else outputs[0]
 
 
 class Call:
@@ -170,6 +171,7 @@ class Call:
 
     def __init__(self) -> None:
         self.outputs: list[Any] = []
+        self.count = 0
         self.places: list[int] = []
         self.several = False
         self.dirty: list[Any] = []
@@ -178,12 +180,18 @@ class Call:
         """Note what a forward gave; the tensors in it."""
         self.several = isinstance(out, (tuple, list))
         self.outputs = list(out) if self.several else [out]
+        self.count = len(self.outputs)
         self.places = [k for k, x in enumerate(self.outputs) if isinstance(x, Core)]
         return tuple([self.outputs[k] for k in self.places])
 
+    def given_back(self) -> list[Any]:
+        """What the forward gave. The rule of an output holds the call, which lets go of the outputs here: they are no cycle."""
+        outputs, self.outputs, self.dirty = self.outputs, [], []
+        return outputs
+
     def spread(self, cotangents: tuple[Any, ...]) -> list[Any]:
         """The cotangents of all that a forward gave: None of what is no tensor."""
-        found: list[Any] = [None] * len(self.outputs)
+        found: list[Any] = [None] * self.count
         for k, u in zip(self.places, cotangents, strict=True):
             found[k] = u
         return found

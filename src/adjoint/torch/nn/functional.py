@@ -11,6 +11,7 @@ from adjoint.nn import functional as core_functional
 from adjoint.nn.attention import MultiheadAttention
 from adjoint.tensors.located import at_user
 
+from .._autocast import for_products
 from .._missing import getter
 from .._names import FUNCTIONS, at_users_line, like
 from .dtypes import FUNCTIONS_OF_ONE, PROMOTING, check_padding, of_one_dtype, promoting
@@ -439,15 +440,17 @@ def multi_head_attention_forward(
         )
     layer = MultiheadAttention.__new__(MultiheadAttention)  # with these weights in place of parameters of its own
     separate = use_separate_proj_weight
+    out = for_products((out_proj_weight, out_proj_bias))
     layer.__dict__.update(
         embed_dim=embed_dim_to_check, kdim=key.shape[-1], vdim=value.shape[-1], num_heads=num_heads, batch_first=False,
         in_proj_weight=None if separate else in_proj_weight, q_proj_weight=q_proj_weight if separate else None,
         k_proj_weight=k_proj_weight if separate else None, v_proj_weight=v_proj_weight if separate else None,
         in_proj_bias=in_proj_bias, bias_k=bias_k, bias_v=bias_v, add_zero_attn=add_zero_attn, dropout=dropout_p,
-        training=training, out_proj=lambda x: core_functional.linear(x, out_proj_weight, out_proj_bias),
+        training=training, out_proj=lambda x: core_functional.linear(x, *out),
     )  # fmt: skip
+    layer.__dict__.update(for_products(dict(layer.__dict__)))
     given = (query, key, value, key_padding_mask, need_weights, attn_mask, average_attn_weights, is_causal)
-    return at_users_line(MultiheadAttention.forward, (layer, *given), {})
+    return at_users_line(MultiheadAttention.forward, (layer, *for_products(given)), {})
 
 
 __getattr__ = getter("torch.nn.functional", globals())

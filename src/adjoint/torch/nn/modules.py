@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from adjoint import nn as core_nn
 from adjoint.dtypes import DTYPES
-from adjoint.graph import NARROW
 from adjoint.nn.hooks import called as called_with_hooks
 from adjoint.nn.hooks import everywhere
 from adjoint.nn.lazy import Lazy
@@ -22,7 +21,7 @@ from adjoint.nn.states import BUFFER, CHILD, PARAMETER, UNSAVED
 from adjoint.nn.utils.parametrize import ParametrizationList as CoreParametrizationList
 from adjoint.tensors.located import at_user, enter_scope, leave_scope
 
-from .._autocast import forward_of
+from .._autocast import listening
 from .._creation import device as Device
 from .._creation import given_dtype, on_cpu
 from .._errors import as_pytorchs
@@ -74,9 +73,9 @@ class Module(Surgery, Saving):
         token = enter_scope(kind.__name__, 2, user=not kind.__module__.startswith("adjoint."))
         try:
             if self._hooks is None and everywhere._hooks is None:
-                out = (forward_of(self) if NARROW else self.forward)(*args, **kwargs)
+                out = self.forward(*args, **kwargs)
             else:
-                out = called_with_hooks(self, args, kwargs, forward_of(self) if NARROW else None)
+                out = called_with_hooks(self, args, kwargs)
             if type(out) is not Tensor:
                 out = as_torch(out)
         except (ValueError, TypeError) as error:
@@ -322,6 +321,7 @@ def _layer(name: str, core: type) -> type:
     if name in FORWARDS:
         made.forward = FORWARDS[name]  # type: ignore[attr-defined]
     _named_inputs(made, core)
+    made.forward = listening(name, made.forward)  # type: ignore[attr-defined]
     if issubclass(core, Lazy):
         made.__call__ = core.__call__  # type: ignore[method-assign]
     if "generate_square_subsequent_mask" in vars(core):
