@@ -421,7 +421,10 @@ class _WatchedNode:
             return self
         trace = tracing.active()
         node = tensor.bare_node
-        return node if type(trace) is not Trace or trace._made.get(id(tensor)) is node else trace.read(tensor)
+        if type(trace) is not Trace or trace._made.get(id(tensor)) is node:
+            return node
+        name = trace.names.get(id(tensor))
+        return trace.read(tensor) if name is None else name.node
 
     def __set__(self, tensor: Any, node: Any) -> None:
         trace = tracing.active()
