@@ -203,7 +203,7 @@ class Trace:
         """Let the tensor name a node from this point of the function on."""
         before = getattr(tensor, "bare_node", None)  # None: it names nothing yet, and the function makes it
         if before is not None and self._made.get(id(tensor)) is not before:
-            name = self.name_of(tensor)
+            name = self.names.get(id(tensor)) or self.name_of(tensor)
             if name is not None:
                 name.node = node
                 return
