@@ -106,6 +106,14 @@ class Updates:
         self.known: dict[Any, Update | None] = {}
         self.found: dict[Any, list[Any] | None] = {}  # what recipes have worked out
         self.settings: dict[int, Any] = {}  # of the groups
+        self.elementwise: dict[int, bool] = {}  # whether they are updated so
+
+    def may_repeat(self, group: Any) -> bool:
+        """Whether a group is updated element by element: it is asked once, for a trace notes each time that something is read."""
+        found = self.elementwise.get(id(group))
+        if found is None:
+            found = self.elementwise[id(group)] = self.optimizer.is_elementwise(group)
+        return found
 
     def repeat(self, turn: Turn, own: Node) -> bool:
         """Update a parameter, which is its `own` node, as others were; False where the optimizer's rule does something else."""

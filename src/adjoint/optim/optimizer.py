@@ -317,9 +317,10 @@ class Optimizer(tracing.Watched):
         if tracer is not None:
             tracer.alike([state for _, _, state, _ in turns if "step" in state], "step")
         known = Updates(self) if self._is_ours() else None
+        update = self._update
         for turn in turns:
             parameter, _, state, _ = turn
-            self._update(turn, known)
+            update(turn, known)
             changed.append(parameter)
             if state:
                 changed += [value for value in state.values() if isinstance(value, Tensor)]
@@ -346,7 +347,7 @@ class Optimizer(tracing.Watched):
             parameter.data = update_rows(self.update, parameter, gradient, state, group)
             return
         turn = parameter, gradient, state, group
-        alike = known is not None and not isinstance(group, _Rated) and self.is_elementwise(group)
+        alike = known is not None and not isinstance(group, _Rated) and known.may_repeat(group)
         if known is None or not alike or not known.repeat(turn, node):
             parameter.data = self.update(parameter, gradient, state, group)
 

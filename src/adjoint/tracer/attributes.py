@@ -15,8 +15,8 @@ from typing import Any
 
 from adjoint import tracing
 from adjoint.graph import Variable
-from adjoint.tracer.guards import ABSENT
-from adjoint.tracer.reach import Reach, is_leaf
+from adjoint.tracer.guards import ABSENT, conditions_of, is_plain
+from adjoint.tracer.reach import LEAVES, Reach, is_leaf
 
 __all__ = ["Attributes"]
 
@@ -36,29 +36,50 @@ class Attributes:
         self._classes: dict[
             tuple[type, str], tuple[Any, bool]
         ] = {}  # what they hold by a name, and whether one of the user's does
+        # by class, name and type of the value, how to guard what nothing is to be followed from; None: nothing more is to be said
+        self._known: dict[tuple[Any, ...], tuple[str, str | None, str, bool] | None] = {}
 
     def note(self, owner: Any, name: str) -> None:
         """The traced function reads an attribute that it hasn't read before."""
-        read = self.read.get(id(owner))
+        kind, read = type(owner), self.read.get(id(owner))
         if read is None:
             read = self.read[id(owner)] = (owner, {})
-            self._reach.visit(type(owner), type(owner).__name__)
+            self._reach.visit(kind, kind.__name__)
         state = _state(owner)
-        value = read[1][name] = _mark(state.get(name, ABSENT)) if name in OWN else state.get(name, ABSENT)
-        if name in OWN or (name == "__dict__" and _getframe(2).f_code is CACHING):
+        value = state.get(name, ABSENT)
+        if name in OWN:
+            read[1][name] = _mark(value)
+            return
+        read[1][name] = value
+        key = (kind, name, None if value is ABSENT else type(value))
+        if key in self._known:  # a network's layers are many of one kind
+            known = self._known[key]
+            if known is not None:
+                self._reach.guards.add_known(known, state, value, name)
+        else:
+            self._meet(owner, name, state, value, key)
+
+    def _meet(self, owner: Any, name: str, state: dict[str, Any], value: Any, key: tuple[Any, ...]) -> None:
+        """Guard an attribute, and note how if others of this `key` are guarded like it."""
+        if name == "__dict__":  # who reads it reads all
+            if _getframe(3).f_code is not CACHING:
+                self._reach.visit(state, f"vars({type(owner).__name__})")
             return
         about = f"{type(owner).__name__}.{name}"
-        guards = self._reach.guards
-        if name == "__dict__":  # who reads it reads all
-            self._reach.visit(state, f"vars({type(owner).__name__})")
-        elif value is not ABSENT:
-            guards.add_value(f"{{0}}[{name!r}]", state, value, about, name, watched=True)
-            self._follow(value, about)
-        else:
-            self._inherited(owner, name, state, about)
+        if value is not ABSENT:
+            plain = is_plain(value)
+            how = (*conditions_of(f"{{0}}[{name!r}]", plain), about, plain)
+            self._reach.guards.add_known(how, state, value, name)
+            if not is_leaf(value):
+                self._follow(value, about)
+            elif issubclass(type(value), LEAVES):  # not so for what stands for another object
+                self._known[key] = how
+        elif self._inherited(owner, name, state, about):
+            self._known[key] = None
 
-    def _inherited(self, owner: Any, name: str, state: dict[str, Any], about: str) -> None:
-        """An attribute that the object gets from its class. What that holds is the walk's to guard."""
+    def _inherited(self, owner: Any, name: str, state: dict[str, Any], about: str) -> bool:
+        """An attribute that the object gets from its class. What that holds is the walk's to guard. Whether all is said of others
+        of this class, too."""
         kind = type(owner)
         known = self._classes.get((kind, name))
         if known is None:
@@ -71,26 +92,30 @@ class Attributes:
             with tracing.paused():
                 value = getattr(owner, name, ABSENT)
             guards.add_value(f"getattr({{0}}, {name!r}, ABSENT)", owner, value, about, name, watched=True)
-            self._follow(value, about)
-        elif isinstance(raw, cached_property):
+            if not is_leaf(value):
+                self._follow(value, about)
+            return False
+        if isinstance(raw, cached_property):
             self._reach.late.append((state, name, about))
             self.read[id(owner)][1][name] = None
-        elif raw is not ABSENT and users:
+            return False
+        if raw is not ABSENT and users:
             guards.add(f"{name!r} not in {{0}}", state, about=about, stored=name, watched=True)
-        elif isinstance(raw, FunctionType) and not name.startswith("_"):  # ours, which may be replaced: no epoch tells
+            return False
+        if isinstance(raw, FunctionType) and not name.startswith("_"):  # ours, which may be replaced: no epoch tells
             guards.add(f"{{0}}.{name} is {{1}}", kind, raw, about=about, stored=name, restore=f"{{0}}.{name} = {{1}}")
+        return True
 
     def _follow(self, value: Any, path: str) -> None:
-        """Go on from what was found: to what is in it, where it counts its changes itself."""
-        if is_leaf(value):
-            return
+        """Go on from what was found, which is no leaf: to what is in it, where it counts its changes itself."""
         if not issubclass(type(value), tracing.Versioned):
             self._reach.visit(value, path)
         elif id(value) not in self._versions:
             self._versions[id(value)] = (value, value.version)
             items: Any = dict.values(value) if isinstance(value, dict) else value
             for item in items:
-                self._follow(item, path)
+                if not is_leaf(item):
+                    self._follow(item, path)
 
     def note_hooks(self, variable: Variable) -> None:
         """The traced function calls the hooks that a variable has now."""

@@ -203,7 +203,7 @@ class Trace:
         """Let the tensor name a node from this point of the function on."""
         before = getattr(tensor, "bare_node", None)  # None: it names nothing yet, and the function makes it
         if before is not None and self._made.get(id(tensor)) is not before:
-            name = self.name_of(tensor)
+            name = self.names.get(id(tensor)) or self.name_of(tensor)
             if name is not None:
                 name.node = node
                 return
@@ -421,7 +421,10 @@ class _WatchedNode:
             return self
         trace = tracing.active()
         node = tensor.bare_node
-        return node if type(trace) is not Trace or trace._made.get(id(tensor)) is node else trace.read(tensor)
+        if type(trace) is not Trace or trace._made.get(id(tensor)) is node:
+            return node
+        name = trace.names.get(id(tensor))
+        return trace.read(tensor) if name is None else name.node
 
     def __set__(self, tensor: Any, node: Any) -> None:
         trace = tracing.active()

@@ -23,7 +23,7 @@ import numpy as np
 
 from adjoint.tracer.python_source import Writer
 
-__all__ = ["ABSENT", "Guard", "Guards", "bytes_of", "is_plain", "labels_of", "quoted", "restore"]
+__all__ = ["ABSENT", "Guard", "Guards", "bytes_of", "conditions_of", "is_plain", "labels_of", "quoted", "restore"]
 
 ABSENT = object()
 MANY = 128  # guards: of so many those on entries of dictionaries are compared together, and those of one condition
@@ -84,7 +84,7 @@ class Protected:
 
 
 @lru_cache(1 << 10)
-def _conditions(place: str, plain: bool) -> tuple[str, str | None]:
+def conditions_of(place: str, plain: bool) -> tuple[str, str | None]:
     """That a place gives a value, and the statement that makes it so."""
     condition = f"{place} is {{1}} or same({place}, {{1}})" if plain else f"{place} is {{1}}"
     return condition, None if place.endswith(")") else f"{place} = {{1}}"
@@ -119,8 +119,16 @@ class Guards:
     ) -> None:
         """That `place`, an expression of the owner `{0}`, gives this value: the very object, or an equal plain value."""
         plain = is_plain(value)
-        condition, restore = _conditions(place, plain)
+        condition, restore = conditions_of(place, plain)
         self.add(condition, owner, value, about=about, stored=stored, restore=restore, plain=plain, watched=watched)
+
+    def add_known(self, how: tuple[str, str | None, str, bool], owner: Any, value: Any, stored: str) -> None:
+        """That a place in the owner gives this value, which is watched, put into words already: the condition, the statement that
+        makes it so, what it is about, and whether the value is a plain one."""
+        condition, restore, about, plain = how
+        key = (condition, id(owner), id(value))
+        if key not in self.all:
+            self.all[key] = _new(Guard, (condition, (owner, value), about, stored, restore, plain, True))
 
     def discard(self, owner: Any) -> None:
         """Forget what is about an object."""

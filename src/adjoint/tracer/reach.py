@@ -57,7 +57,7 @@ EXACTLY = frozenset(LEAVES)
 def is_leaf(value: Any) -> bool:
     """Whether a value is such. `isinstance` would ask a module for its class, once for each kind, which counts as reading it."""
     kind = type(value)
-    if kind in EXACTLY:
+    if kind in EXACTLY or issubclass(kind, Named):
         return True
     if issubclass(kind, tracing.Watched):
         return issubclass(kind, LEAVES)
