@@ -13,19 +13,28 @@ import pytest
 
 import adjoint as ad
 from adjoint.cli import main
+from adjoint.graph import PRIMITIVES
+from adjoint.picture.formulas import FORMULAS as FORMULAS_IN_WORDS
 from adjoint.picture.page import ENGINE
+from adjoint.picture.program import ELEMENTARY
 from adjoint.picture.rules import rules_data
 
 node = shutil.which("node")
 needs_node = pytest.mark.skipif(node is None, reason="needs node")
 SCRIPTS = (*ENGINE, "program", "elements", "numbers", "view", "layout", "recording", "parser", "reversing", "gallery")
 
-ONE = "abs acos asin atan atanh ceil cos cosh erf erfc exp expm1 floor log1p relu sigmoid sign sin sinh asinh softplus tan tanh"
+ONE = (
+    "abs acos asin atan atanh ceil cos cosh erf erfc exp expm1 log1p relu sigmoid sign sin sinh asinh softplus tan tanh"
+)
 POSITIVE = "sqrt log log2 log10"
+ROUNDED = "floor trunc round"
+TRUTH = "isfinite isinf isnan logical_not signbit"
 TWO = "atan2 hypot maximum minimum logaddexp copysign"
 FORMULAS = [
-    *(f"x = {x}\ny = x * {name}(x) + {name}(x * 0.5)" for name in ONE.split() for x in (0.4, -0.7)),
+    *(f"x = {x}\ny = x * {name}(x) + {name}(x * 0.5)" for name in f"{ONE} {ROUNDED}".split() for x in (0.4, -0.7)),
     *(f"x = 1.7\ny = x * {name}(x)" for name in POSITIVE.split()),
+    *(f"x = {x}\ny = x * {name}(x) + x" for name in TRUTH.split() for x in (0, -0.7)),
+    *(f"x = 0\ny = -0.7\nz = x * y + {name}(x, y)" for name in ("logical_and", "logical_or", "logical_xor")),
     *(f"a = 0.4\nb = -1.3\ny = {name}(a, b) * a" for name in TWO.split()),
     "x = 2\ny = maximum(x, 2) + minimum(x, x*1) + relu(x - 2) + abs(x - 2)",
     "x = 0\ny = sqrt(x) * x + x**2.5 + where(x > 0, log(x), x)",
@@ -158,6 +167,13 @@ def test_errors_are_told_at_the_character(tmp_path):
 def test_a_number_alone_is_a_formula(tmp_path):
     one, many = answers(tmp_path, ["3", "[1, 2]"])["answers"]
     assert one["value"] == [3] and many["value"] == [1, 2]
+
+
+def test_what_has_a_derivative_is_said_in_words():
+    operations = [PRIMITIVES[name] for name in ELEMENTARY if name in PRIMITIVES]
+    derived = sorted(op.name for op in operations if op.elementwise and any(op.vjp))
+    lines = [f'"{name}": ("r = ...", ("∂r/∂a = ...",)),' for name in derived if name not in FORMULAS_IN_WORDS]
+    assert lines == [], "write these lines in picture/formulas.py"
 
 
 @needs_node

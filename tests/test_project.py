@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import adjoint as ad
+from adjoint.tensors.protocols import METHODS
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = sorted((ROOT / "src" / "adjoint").rglob("*.py"))
@@ -88,6 +89,38 @@ def test_public_names_resolve():
     assert set(ad.__all__) <= set(dir(ad))
     with pytest.raises(AttributeError, match="no_such_name"):
         ad.no_such_name
+
+
+def test_type_checkers_know_the_public_names():
+    """`__all__` is made at run time. They see assignments, and imports with a star or under the name's own."""
+    path, known = "src/adjoint/__init__.py", {"__array_api_version__": ""}
+    for node in ast.walk(ast.parse((ROOT / path).read_text())):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in ad.__all__:
+            known[node.id] = ""
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+            known |= dict.fromkeys(importlib.import_module(node.module).__all__, node.module)
+        elif isinstance(node, ast.ImportFrom):
+            known |= {alias.name: node.module for alias in node.names if alias.asname == alias.name}
+    unseen = [
+        f"from {ad._LAZY_NAMES.get(name, 'adjoint')} import {name} as {name}" for name in {*ad.__all__} - {*known}
+    ]
+    assert unseen == [], f"write these lines in {path}, below TYPE_CHECKING if the module loads later"
+    unlisted = [f'"{name}": "{module}"' for name, module in known.items() if name not in ad.__all__]
+    assert unlisted == [], f"say in {path} where these are found when they are first named: _ARRAYS, _LAZY_NAMES"
+
+
+def test_type_checkers_know_the_methods():
+    """Methods are put onto the class at run time, those of elementwise functions by their records."""
+    path = "src/adjoint/tensors/tensor.py"
+    kind = next(
+        x for x in ast.parse((ROOT / path).read_text()).body if isinstance(x, ast.ClassDef) and x.name == "Tensor"
+    )
+    declared = next(x for x in kind.body if isinstance(x, ast.If))
+    known = {x.id for x in ast.walk(declared) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+    assert {"erf", "erfc", "clip"} <= {*METHODS}
+    assert [f"{name} = _f.{name}" for name in METHODS if name not in known] == [], (
+        f"write these lines in Tensor, in {path}"
+    )
 
 
 @pytest.mark.parametrize("name", ["", *PUBLIC_MODULES])

@@ -12,7 +12,7 @@ METHODS = """
     addbmm addcdiv addcmul addmv addr aminmax angle arccosh arcsinh arctan2 arctanh as_strided as_strided_scatter atan2
     baddbmm bernoulli bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor byte
     cdouble cfloat chalf char cholesky cholesky_inverse cholesky_solve concat conj_physical copysign corrcoef cov cross cummax
-    cummin deg2rad det diag diag_embed diagflat diagonal_scatter diff digamma dist dsplit einsum erfc erfinv exp2 fix fliplr
+    cummin deg2rad det diag diag_embed diagflat diagonal_scatter diff digamma dist dsplit einsum erfinv exp2 fix fliplr
     flipud float_power fmax fmin frexp full_like gcd geqrf ger greater greater_equal heaviside histc histogram hsplit hypot i0
     igamma igammac index_copy index_fill index_put index_reduce inner inverse is_conj is_cpu is_distributed is_inference
     is_ipu is_maia is_meta is_mkldnn is_mps is_mtia is_neg is_nested is_nonzero is_pinned is_quantized is_same_size is_shared
@@ -20,7 +20,7 @@ METHODS = """
     less_equal lgamma logaddexp logaddexp2 logcumsumexp logdet logical_xor logit lu lu_solve mH masked_scatter matrix_exp
     matrix_power matrix_transpose median mode msort multinomial mvlgamma nan_to_num nanmean nanmedian nanquantile narrow_copy
     new new_empty new_empty_strided nextafter not_equal one_hot ones_like orgqr ormqr pad pinverse polygamma positive power qr
-    quantile rad2deg renorm resolve_conj resolve_neg retains_grad rot90 scatter_reduce select_scatter sgn short signbit sinc
+    quantile rad2deg renorm resolve_conj resolve_neg retains_grad rot90 scatter_reduce select_scatter sgn short sinc
     slice_scatter slogdet split_with_sizes stack stft storage_offset sum_to_size svd take_along_dim tensordot to_dense
     to_sparse to_sparse_coo triangular_solve unfold unique unique_consecutive unsafe_chunk unsafe_split
     unsafe_split_with_sizes vdot vecdot vsplit where xlogy zeros_like

@@ -19,8 +19,8 @@ from adjoint.tensors.pending import force_selection
 from adjoint.tensors.tensor import Tensor
 
 __all__ = [
-    "UniqueAllResult", "UniqueCountsResult", "UniqueInverseResult", "isin", "ordered_array", "searchsorted", "unique_all",
-    "unique_counts", "unique_inverse", "unique_values",
+    "UniqueAllResult", "UniqueCountsResult", "UniqueInverseResult", "isin", "searchsorted", "unique_all", "unique_counts",
+    "unique_inverse", "unique_values",
 ]  # fmt: skip
 
 

@@ -22,7 +22,7 @@ COMPOSED = "log_softmax logsumexp matmul max mean min norm outer prod softmax sq
 # Those, and every elementwise operation that is a function of `ad`.
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     name: getattr(ad, name)
-    for name in ad.__all__
+    for name in dir(ad)
     if name in COMPOSED or (name in PRIMITIVES and PRIMITIVES[name].elementwise and name != "astype")
 }
 CONSTANTS = {"pi": math.pi, "e": math.e}

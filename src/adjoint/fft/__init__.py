@@ -14,8 +14,7 @@ import adjoint.batch.fourier as _batching  # noqa: F401 - fills in the batching 
 from adjoint.composites import fourier
 from adjoint.dtypes import default_dtype
 from adjoint.tensors.conversion import array_node, as_node, as_nodes, dtype_of
-from adjoint.tensors.elementwise import Operand
-from adjoint.tensors.composing import composite, on_cpu
+from adjoint.tensors.composing import Operand, composite, on_cpu
 from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
 

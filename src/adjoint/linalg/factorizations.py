@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 from adjoint.composites import linalg
 from adjoint.tensors.conversion import as_node
-from adjoint.tensors.elementwise import Operand
-from adjoint.tensors.composing import composite, composites
+from adjoint.tensors.composing import Operand, composite, composites
 from adjoint.tensors.tensor import Tensor
 
 

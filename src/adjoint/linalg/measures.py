@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 from adjoint.composites import linalg, reductions
 from adjoint.tensors.conversion import as_node, dtype_of
-from adjoint.tensors.elementwise import Operand
-from adjoint.tensors.composing import composite, composites, value_of
+from adjoint.tensors.composing import Operand, composite, composites, value_of
 from adjoint.tensors.tensor import Tensor
 
 

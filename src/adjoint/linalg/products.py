@@ -7,8 +7,7 @@ from typing import Any
 
 from adjoint.composites import linalg
 from adjoint.tensors.conversion import as_node, as_nodes
-from adjoint.tensors.elementwise import Operand
-from adjoint.tensors.composing import composite
+from adjoint.tensors.composing import Operand, composite
 from adjoint.tensors.functions import matmul, matrix_transpose, outer, tensordot, vecdot
 from adjoint.tensors.tensor import Tensor
 

@@ -18,6 +18,7 @@ import numpy as np
 from adjoint.derive import AFTER
 from adjoint.graph import Node, Primitive, topological
 from adjoint.picture.flow import Flow, compute, is_leaf, is_settled
+from adjoint.picture.steps import steps_of
 from adjoint.primitives.core import FULL, IDENTITY
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 from adjoint.primitives.random import RANDOM_BITS
@@ -25,53 +26,29 @@ from adjoint.primitives.spectra import EIG, EIGH, EIGVALS, SVD
 
 __all__ = ["ELEMENTARY", "OPERATIONS", "SCRIPTS", "Program", "program_of", "scripts_of"]
 
-# What the page's scripts compute: picture/scripts has a step for each. These are in every page.
-ELEMENTARY = frozenset(
-    "marker stop_gradient reshape after softmax standardized rms_normalized batch_normalized power_constant astype "
-    "select_output custom checkpoint full negative abs sign signbit exp expm1 log log1p log2 log10 sqrt sin cos tan asin "
-    "acos atan sinh cosh tanh asinh acosh atanh sigmoid softplus relu erf erfc gaussian gelu gelu_derivative silu "
-    "silu_derivative floor ceil trunc round logical_not isfinite isinf isnan add subtract multiply divide scale safe_divide "
-    "remainder floor_divide power atan2 hypot logaddexp maximum minimum copysign equal not_equal less less_equal greater "
-    "greater_equal logical_and logical_or logical_xor where clip huber permute_dims broadcast_to slice embed index put put_onto "
-    "update_slice concat windows fold_windows gather scatter_add scatter sum prod max min any all argmax argmin "
-    "cumulative_sum cumulative_prod linear_recurrence argsort sort leading selected matmul convolution "
-    "convolution_input_gradient convolution_weight_gradient max_pool max_pool_positions pool_take pool_put pool_sum "
-    "pool_spread".split()
+# What hands an input on, or isn't computed.
+HANDED_ON = frozenset(
+    "marker stop_gradient reshape after softmax standardized rms_normalized batch_normalized select_output custom checkpoint "
+    "full".split()
 )
-# These are in a page that needs them: by the script that has their steps, which may use those of the scripts before it.
-RARE = {
-    "special": "gammaln gamma digamma polygamma erfcx ndtr cbrt exp2 sinc entr i0 i1 i0e i1e xlogy xlog1py rel_entr betaln "
-    "beta erfinv erfcinv ndtri log_ndtr gammainc gammaincc zeta expi expn spence ellipk ellipe gammasgn rgamma kl_div "
-    "pseudo_huber",
-    "integrals": "betainc owens_t jv yv iv kv ive kve j0 j1 y0 y1 k0 k1 k0e k1e poch binom lambertw dawsn fresnel_sine "
-    "fresnel_cosine sine_integral cosine_integral hyperbolic_sine_integral hyperbolic_cosine_integral",
-    "hypergeometric": "hyp1f1 hyp2f1",
-    "systems": "cholesky cholesky_adjoint solve_triangular solve solve_factored inv lu permute_rows slogdet det cofactors "
-    "cofactors_along conditioned trigonometric_transform",
-    "spectra": "qr eigh eigvalsh svd svdvals inverse_gaps polar nuclear_norm pinv matrix_function "
-    "matrix_function_derivative",
-    "complex": "fft rfft irfft real imag conj wofz",
-    "eigenvalues": "eig eigvals",
-}
+TABLES = ("UNARY", "BINARY", "TERNARY", "OF_ATTRIBUTES", "ARRAY_STEPS")
+# What every page computes.
+ELEMENTARY = HANDED_ON | steps_of("elementwise", *TABLES) | steps_of("array_steps", *TABLES)
+# The scripts with the steps of rare operations are in a page that needs them; each may use those of the scripts before it.
+RARE = ("special", "integrals", "hypergeometric", "systems", "spectra", "complex", "eigenvalues")
 BEFORE = {
     "eigenvalues": ("complex",),
     "integrals": ("special",),
     "hypergeometric": ("special",),
     "spectra": ("systems",),
 }
-SCRIPTS = {name: frozenset(operations.split()) for name, operations in RARE.items()}
-OPERATIONS = ELEMENTARY.union(
-    "nextafter cumulative_max cumulative_min cumulative_argmax cumulative_argmin logcumsumexp scatter_extreme "
-    "searchsorted".split(),
-    *SCRIPTS.values(),
-)
-# What pages compute where an input or the result is complex.
+SCRIPTS = {script: steps_of(script, *TABLES) for script in RARE}
+OPERATIONS = ELEMENTARY.union(*SCRIPTS.values())
+# What pages compute where an input or the result is complex: the softmax and the norms of real numbers alone are handed on.
 COMPLEX = SCRIPTS["complex"].union(
-    SCRIPTS["eigenvalues"],
-    "marker stop_gradient reshape after custom checkpoint select_output full permute_dims broadcast_to concat gather "
-    "scatter_add scatter slice update_slice index embed put put_onto sum cumulative_sum add subtract negative abs multiply "
-    "divide scale safe_divide sign exp log sqrt power power_constant sin cos tan sinh cosh tanh wofz equal not_equal where "
-    "isfinite isnan astype matmul solve conditioned inverse_gaps".split(),
+    "marker stop_gradient reshape after select_output custom checkpoint full".split(),
+    steps_of("complex", "AS_REAL", "ofPairs", "COMPLEX_STEPS"),
+    steps_of("eigenvalues", "COMPLEX_STEPS"),
 )
 # How often each number of the result, or of what is factored, is multiplied by a row or column.
 FACTORED = SCRIPTS["spectra"] | SCRIPTS["eigenvalues"]

@@ -26,13 +26,14 @@ def rules_data() -> dict[str, Any]:
     A rule is a list of steps, [operation, operands, attributes], each operand "u" (the cotangent of the result), "r" (the
     result), an input's number, ["step", i] or ["number", x]; the last step is the cotangent. None: nothing flows back.
     """
-    names = sorted(
-        name for name in ELEMENTARY if PRIMITIVES[name].elementwise and name not in ("astype", "power_constant")
-    )
+    known = [
+        PRIMITIVES[name] for name in sorted(ELEMENTARY) if name in PRIMITIVES
+    ]  # none that loads later is elementwise
+    names = [op.name for op in known if op.elementwise and op.name not in ("astype", "power_constant")]
     return {
         "rules": {name: [_rule(PRIMITIVES[name], i) for i in range(_arity(PRIMITIVES[name]))] for name in names},
-        "symbols": {name: PRIMITIVES[name].symbol for name in ELEMENTARY if PRIMITIVES[name].symbol != name},
-        "formulas": {name: FORMULAS[name] for name in ELEMENTARY if name in FORMULAS},
+        "symbols": {op.name: op.symbol for op in known if op.symbol != op.name},
+        "formulas": {name: FORMULAS[name] for name in sorted(ELEMENTARY) if name in FORMULAS},
         "bools": [name for name in names if PRIMITIVES[name].result == "bool"],
     }
 

@@ -26,8 +26,8 @@ from adjoint.special.integrals import (
     poch, pseudo_huber, rgamma, shichi, sici, voigt_profile, wofz,
 )  # fmt: skip
 from adjoint.tensors.conversion import as_node
-from adjoint.tensors.elementwise import Operand, _binary, _unary, erf, erfc
-from adjoint.tensors.composing import composite
+from adjoint.tensors.elementwise import _binary, _unary, erf, erfc
+from adjoint.tensors.composing import Operand, composite
 from adjoint.tensors.functions import log_softmax as _log_softmax, softmax as _softmax
 from adjoint.tensors.named import Named
 from adjoint.tensors.tensor import Tensor

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from adjoint.primitives import special as primitives, special_integrals as further
 from adjoint.primitives.core import ops
-from adjoint.tensors.elementwise import Operand, _binary, _unary
+from adjoint.tensors.composing import Operand
+from adjoint.tensors.elementwise import _binary, _unary
 from adjoint.tensors.tensor import Tensor
 
 __all__ = [

@@ -9,9 +9,9 @@ from adjoint.dtypes import complex_of
 from adjoint.graph import Node
 from adjoint.primitives import special_integrals as primitives
 from adjoint.primitives.core import cast, inexact, is_scalar
-from adjoint.tensors.composing import composite
+from adjoint.tensors.composing import Operand, composite
 from adjoint.tensors.conversion import as_node
-from adjoint.tensors.elementwise import Operand, _binary, _unary
+from adjoint.tensors.elementwise import _binary, _unary
 from adjoint.tensors.tensor import Tensor
 
 __all__ = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from sys import _getframe
+from types import FunctionType
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -23,8 +24,8 @@ from adjoint.tensors.repeating import recorded_as_before
 from adjoint.tensors.tensor import Tensor
 
 __all__ = [
-    "ARRAYS", "Array", "Axis", "DTypeLike", "Operand", "as_tensor", "as_tensors", "axis_of", "composite", "composites", "on_cpu",
-    "rearranged", "refuse", "refuse_spread", "scoped", "value_of",
+    "ARRAYS", "Array", "Axis", "DTypeLike", "Operand", "as_tensor", "as_tensors", "axis_of", "composite", "composites",
+    "functions_of", "on_cpu", "rearranged", "refuse", "refuse_spread", "scoped", "value_of",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -34,6 +35,16 @@ DTypeLike = Any
 Array = np.ndarray[Any, Any]
 
 ARRAYS = (Tensor, np.ndarray, list, tuple)  # what has elements, where a number will do too
+
+
+def functions_of(module: dict[str, Any]) -> list[str]:
+    """The public functions that a module defines, of its `globals()`: what it exports at run time, with no list to keep. Type
+    checkers, which need none, know them by their definitions."""
+    return [
+        name
+        for name, value in module.items()
+        if type(value) is FunctionType and value.__module__ == module["__name__"] and not name.startswith("_")
+    ]
 
 
 def composite(name: str, function: Callable[..., Node], *args: Any) -> Tensor:

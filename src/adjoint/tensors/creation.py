@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import math
 import operator
-from typing import Any, Never
+from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from adjoint.dtypes import as_dtype, default_dtype
 from adjoint.graph import ArrayType, Node, Variable, array_type
 from adjoint.primitives.core import cast, full as _full, is_scalar, ops
 from adjoint.shapes import as_shape
-from adjoint.tensors.composing import ARRAYS, DTypeLike, Operand, composite, on_cpu, refuse
+from adjoint.tensors.composing import ARRAYS, DTypeLike, Operand, composite, functions_of, on_cpu, refuse
 from adjoint.tensors.conversion import a, array_node, as_node, dtype_of
 from adjoint.tensors.data_types import astype
 from adjoint.tensors.elementwise import add, multiply
@@ -28,28 +28,6 @@ from adjoint.tensors.named import wrap
 from adjoint.tensors.pending import force_array
 from adjoint.tensors.shaping import broadcast_to
 from adjoint.tensors.tensor import Tensor
-
-__all__ = [
-    "arange",
-    "asarray",
-    "empty",
-    "empty_like",
-    "from_dlpack",
-    "eye",
-    "full",
-    "full_like",
-    "linspace",
-    "meshgrid",
-    "one_hot",
-    "ones",
-    "ones_like",
-    "tensor",
-    "tril",
-    "triu",
-    "variable",
-    "zeros",
-    "zeros_like",
-]
 
 
 def tensor(data: Any, *, dtype: DTypeLike = None, requires_grad: bool = False, name: str | None = None) -> Tensor:
@@ -350,3 +328,7 @@ def one_hot(x: Operand, /, num_classes: int, *, dtype: DTypeLike = None) -> Tens
     """1 at the position that each integer names along a new last axis, 0 elsewhere (all 0 for one out of range)."""
     chosen = default_dtype() if dtype is None else dtype_of(dtype)
     return composite("one_hot", shaping.one_hot, as_node(x), num_classes, chosen)
+
+
+if not TYPE_CHECKING:
+    __all__ = functions_of(globals())

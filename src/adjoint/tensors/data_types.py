@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adjoint.dtypes import DType, promote, scalar_dtype
 from adjoint.primitives.core import cast, is_scalar
-from adjoint.tensors.composing import DTypeLike, Operand, on_cpu
+from adjoint.tensors.composing import DTypeLike, Operand, functions_of, on_cpu
 from adjoint.tensors.conversion import as_node, dtype_of
 from adjoint.tensors.elementwise import _unary
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
-
-__all__ = ["astype", "result_type"]
 
 
 def astype(x: Operand, dtype: DTypeLike, /, *, copy: bool = True, device: Any = None) -> Tensor:
@@ -49,3 +47,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
         common = dtype if common is None else promote(common, dtype)
     assert common is not None
     return common
+
+
+if not TYPE_CHECKING:
+    __all__ = functions_of(globals())

@@ -8,99 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from sys import _getframe
-from typing import Any, Never, overload
+from typing import TYPE_CHECKING, Any, Never, overload
 
 from adjoint.composites import reductions
 from adjoint.graph import Node
 from adjoint.primitives import elementwise
 from adjoint.primitives.core import is_scalar, ops
-from adjoint.tensors.composing import Operand, composite, refuse
+from adjoint.tensors.composing import Operand, composite, functions_of, refuse
 from adjoint.tensors.located import MISTAKES, at_user, explained
 from adjoint.tensors.named import recorded
 from adjoint.tensors.conversion import as_node, as_nodes
 from adjoint.tensors.indexing import nonzero
 from adjoint.tensors.operators import power as _power
 from adjoint.tensors.tensor import Tensor
-
-__all__ = [
-    "abs",
-    "acos",
-    "acosh",
-    "add",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
-    "bitwise_and",
-    "bitwise_invert",
-    "bitwise_left_shift",
-    "bitwise_or",
-    "bitwise_right_shift",
-    "bitwise_xor",
-    "ceil",
-    "clip",
-    "conj",
-    "copysign",
-    "cos",
-    "cosh",
-    "divide",
-    "equal",
-    "erf",
-    "erfc",
-    "exp",
-    "expm1",
-    "floor",
-    "floor_divide",
-    "gelu",
-    "greater",
-    "greater_equal",
-    "hypot",
-    "imag",
-    "isfinite",
-    "isinf",
-    "isnan",
-    "less",
-    "less_equal",
-    "log",
-    "log10",
-    "log1p",
-    "log2",
-    "logaddexp",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
-    "maximum",
-    "minimum",
-    "multiply",
-    "negative",
-    "nextafter",
-    "not_equal",
-    "positive",
-    "pow",
-    "power",
-    "real",
-    "reciprocal",
-    "relu",
-    "remainder",
-    "round",
-    "sigmoid",
-    "sign",
-    "signbit",
-    "silu",
-    "sin",
-    "sinh",
-    "softplus",
-    "sqrt",
-    "square",
-    "subtract",
-    "tan",
-    "tanh",
-    "trunc",
-    "where",
-    "Operand",
-]
 
 
 def _unary(function: Callable[[Node], Node], x: Any) -> Tensor:
@@ -534,3 +454,7 @@ def gelu(x: Operand, /, *, approximate: str = "none") -> Tensor:
 def silu(x: Operand, /) -> Tensor:
     """x times sigmoid(x)."""
     return _unary(elementwise.silu, x)
+
+
+if not TYPE_CHECKING:
+    __all__ = functions_of(globals())

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Never
+from typing import TYPE_CHECKING, Never
 
 import numpy as np
 
 from adjoint.composites import indexing
-from adjoint.tensors.composing import Operand, composite, refuse
+from adjoint.tensors.composing import Operand, composite, functions_of, refuse
 from adjoint.tensors.conversion import array_node, as_node
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import wrap
 from adjoint.tensors.pending import force_selection
 from adjoint.tensors.tensor import Tensor
-
-__all__ = ["nonzero", "scatter_add", "take", "take_along_axis"]
 
 
 def take(x: Operand, indices: Operand, /, axis: int | None = None, **others: Never) -> Tensor:
@@ -53,3 +51,7 @@ def nonzero(x: Operand, /, **others: Never) -> tuple[Tensor, ...]:
         refuse("nonzero", others)
     found = np.nonzero(force_selection(as_node(x)))
     return tuple(wrap(array_node(i, None, False)) for i in found)
+
+
+if not TYPE_CHECKING:
+    __all__ = functions_of(globals())

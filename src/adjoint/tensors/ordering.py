@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Never
+from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
 from adjoint.composites import reductions
 from adjoint.primitives.core import ops
-from adjoint.tensors.composing import DTypeLike, Operand, axis_of, composite, refuse
+from adjoint.tensors.composing import DTypeLike, Operand, axis_of, composite, functions_of, refuse
 from adjoint.tensors.conversion import as_node, dtype_of
 from adjoint.tensors.located import at_user
 from adjoint.tensors.tensor import Tensor
-
-__all__ = ["argsort", "cumulative_prod", "cumulative_sum", "diff", "sort"]
 
 
 def cumulative_sum(
@@ -72,3 +70,7 @@ def diff(
         refuse("diff", others)
     ends = [None if e is None else as_node(e, as_node(x).dtype) for e in (prepend, append)]
     return composite("diff", reductions.diff, as_node(x), axis, n, *ends)
+
+
+if not TYPE_CHECKING:
+    __all__ = functions_of(globals())

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adjoint.composites import products
-from adjoint.tensors.composing import Operand, composite
+from adjoint.tensors.composing import Operand, composite, functions_of
 from adjoint.tensors.conversion import as_nodes
 from adjoint.tensors.tensor import Tensor
 from adjoint.tensors.located import at_user
 
-__all__ = ["dot", "einsum", "matmul", "outer", "tensordot", "vecdot"]
 
 # Of subscripts that are numbers, in the order in which letters are sorted.
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -84,3 +83,7 @@ def _subscript(number: Any) -> str:
             f"einsum: a subscript is a whole number from 0 to 51 or an ellipsis, got {number!r}{at_user()}"
         )
     return LETTERS[number]
+
+
+if not TYPE_CHECKING:
+    __all__ = functions_of(globals())

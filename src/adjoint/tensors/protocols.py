@@ -13,14 +13,18 @@ from adjoint.tensors import functions as f
 from adjoint.tensors.composing import value_of
 from adjoint.tensors.tensor import ARRAY_FUNCTIONS, Tensor, UFUNCS, _f_namespace
 
+# Every elementwise function of one tensor is a method, and these are:
 METHODS = """
     sum prod max min mean var std any all argmax argmin logsumexp norm softmax log_softmax count_nonzero
-    cumulative_sum cumulative_prod sort argsort abs sign exp expm1 log log1p log2 log10 sqrt square reciprocal
-    sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf relu sigmoid softplus gelu silu
-    floor ceil round trunc conj isfinite isinf isnan clip maximum minimum astype flatten squeeze expand_dims
+    cumulative_sum cumulative_prod sort argsort square reciprocal clip maximum minimum flatten squeeze expand_dims
     broadcast_to moveaxis swapaxes repeat tile flip roll take take_along_axis matmul dot outer split unstack
     nonzero tril triu
 """.split()
+METHODS += [
+    name
+    for name, op in PRIMITIVES.items()
+    if op.elementwise and len(op.vjp) == 1 and hasattr(f, name) and not hasattr(Tensor, name)  # type: ignore[arg-type]
+]
 
 for _name in METHODS:
     setattr(Tensor, _name, getattr(f, _name))

@@ -3,35 +3,16 @@
 from __future__ import annotations
 
 from sys import _getframe
-from typing import Any, Never
+from typing import TYPE_CHECKING, Any, Never
 
 from adjoint.composites import reductions
 from adjoint.dtypes import as_dtype
 from adjoint.primitives.core import ops
-from adjoint.tensors.composing import ARRAYS, Axis, DTypeLike, Operand, composite, refuse
+from adjoint.tensors.composing import ARRAYS, Axis, DTypeLike, Operand, composite, functions_of, refuse
 from adjoint.tensors.conversion import a, as_node
 from adjoint.tensors.located import MISTAKES, at_user, explained
 from adjoint.tensors.named import recorded
 from adjoint.tensors.tensor import Tensor
-
-__all__ = [
-    "all",
-    "any",
-    "argmax",
-    "argmin",
-    "count_nonzero",
-    "log_softmax",
-    "logsumexp",
-    "max",
-    "mean",
-    "min",
-    "norm",
-    "prod",
-    "softmax",
-    "std",
-    "sum",
-    "var",
-]
 
 
 def _reduction(name: str, x: Any, axis: Any, keepdims: bool, dtype: DTypeLike = None) -> Tensor:
@@ -178,3 +159,7 @@ def log_softmax(x: Operand, /, axis: int | tuple[int, ...] = -1, **others: Never
     if others:
         refuse("log_softmax", others)
     return composite("log_softmax", reductions.log_softmax, as_node(x), axis)
+
+
+if not TYPE_CHECKING:
+    __all__ = functions_of(globals())

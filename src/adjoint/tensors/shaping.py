@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Never
+from typing import TYPE_CHECKING, Any, Never
 
 from adjoint.composites import padding, shaping
 from adjoint.graph import Node
@@ -16,6 +16,7 @@ from adjoint.tensors.composing import (
     axis_of,
     composite,
     composites,
+    functions_of,
     rearranged,
     refuse,
     refuse_spread,
@@ -25,30 +26,6 @@ from adjoint.tensors.located import at_user
 from adjoint.tensors.named import wrap
 from adjoint.tensors.pending import force_selection
 from adjoint.tensors.tensor import Tensor
-
-__all__ = [
-    "broadcast_arrays",
-    "broadcast_to",
-    "concat",
-    "expand_dims",
-    "flatten",
-    "flip",
-    "fold",
-    "matrix_transpose",
-    "moveaxis",
-    "pad",
-    "permute_dims",
-    "repeat",
-    "reshape",
-    "roll",
-    "split",
-    "squeeze",
-    "stack",
-    "swapaxes",
-    "tile",
-    "unfold",
-    "unstack",
-]
 
 
 def reshape(x: Operand, /, shape: Any, *more: Never, copy: bool | None = None) -> Tensor:
@@ -239,3 +216,7 @@ def fold(
 ) -> Tensor:
     """Columns added back into images: the adjoint of `unfold`, (N, C * kh * kw, windows) to (N, C, H, W)."""
     return composite("fold", shaping.fold, as_node(x), output_size, kernel_size, stride, padding, dilation)
+
+
+if not TYPE_CHECKING:
+    __all__ = functions_of(globals())

@@ -213,6 +213,9 @@ class Tensor(Values, Gradients, Assignment):
         sin, cos, tan, asin, acos, atan = _f.sin, _f.cos, _f.tan, _f.asin, _f.acos, _f.atan
         sinh, cosh, tanh, asinh, acosh, atanh = _f.sinh, _f.cosh, _f.tanh, _f.asinh, _f.acosh, _f.atanh
         erf, relu, sigmoid, softplus, gelu, silu = _f.erf, _f.relu, _f.sigmoid, _f.softplus, _f.gelu, _f.silu
+        erfc, signbit, negative, logical_not, bitwise_invert = (
+            _f.erfc, _f.signbit, _f.negative, _f.logical_not, _f.bitwise_invert,
+        )  # fmt: skip
         floor, ceil, round, trunc, conj = _f.floor, _f.ceil, _f.round, _f.trunc, _f.conj
         isfinite, isinf, isnan, clip, maximum, minimum = (
             _f.isfinite,

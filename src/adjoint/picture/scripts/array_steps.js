@@ -316,6 +316,9 @@ function poolStep(op, pool, out, [x, positions]) {
 
 // The table ------------------------------------------------------------------------------------------------------------------
 
+const convolutionOf = (op) => (attributes, out, inputs) => convolutionStep(op, attributes, out, inputs);
+const poolOf = (op) => (pool, out, inputs) => poolStep(op, pool, out, inputs);
+
 const ARRAY_STEPS = {
   permute_dims: (axes, out, [x]) => { const s = stridesOf(x.shape); return copying(out, x, places(out.shape, axes.map((a) => s[a]))); },
   broadcast_to: (_, out, [x]) => copying(out, x, places(out.shape, broadcastStrides(x.shape, out.shape))),
@@ -358,9 +361,12 @@ const ARRAY_STEPS = {
   leading: ([count, axis, descending], out, [x]) => picked(out, x, axis, Array.from({ length: count }, (_, k) => k), descending, false),
   selected: ([places, axis], out, [x]) => picked(out, x, axis, places, false, true),
   matmul: (_, out, [a, b]) => multiplying(out, a, b),
+  convolution: convolutionOf("convolution"),
+  convolution_input_gradient: convolutionOf("convolution_input_gradient"),
+  convolution_weight_gradient: convolutionOf("convolution_weight_gradient"),
+  max_pool: poolOf("max_pool"), max_pool_positions: poolOf("max_pool_positions"), pool_take: poolOf("pool_take"),
+  pool_put: poolOf("pool_put"), pool_sum: poolOf("pool_sum"), pool_spread: poolOf("pool_spread"),
 };
-for (const op of ["convolution", "convolution_input_gradient", "convolution_weight_gradient"]) ARRAY_STEPS[op] = (attributes, out, inputs) => convolutionStep(op, attributes, out, inputs);
-for (const op of ["max_pool", "max_pool_positions", "pool_take", "pool_put", "pool_sum", "pool_spread"]) ARRAY_STEPS[op] = (pool, out, inputs) => poolStep(op, pool, out, inputs);
 
 // Operations whose result is their first input's elements, in the same order.
 const SAME = new Set(["marker", "stop_gradient", "reshape", "after", "softmax", "standardized", "rms_normalized", "batch_normalized"]);

@@ -136,10 +136,14 @@ function conversion(dtype) { // a cast; typed arrays round and wrap by themselve
   return dtype === "int64" || dtype === "uint64" ? Math.trunc : (x) => x;
 }
 
+const OF_ATTRIBUTES = { // functions of one number that the attributes, or the result's type, choose
+  power_constant: (n) => toPower(decoded(n)), astype: (_, out) => conversion(out.dtype),
+};
+
 // The step that computes an elementwise operation into `out`; null if the operation is of another kind.
 function elementwiseStep(op, attributes, out, inputs) {
   const to = out.data, n = to.length;
-  const one = op === "power_constant" ? toPower(decoded(attributes)) : op === "polygamma" ? (x) => polygamma(attributes, x) : op === "expn" ? (x) => expn(attributes, x) : op === "lambertw" ? (x) => lambertw(attributes, x) : op === "astype" ? conversion(out.dtype) : UNARY[op];
+  const one = OF_ATTRIBUTES[op] ? OF_ATTRIBUTES[op](attributes, out) : UNARY[op];
   if (one) {
     const a = inputs[0].data;
     return () => { for (let i = 0; i < n; i++) to[i] = one(a[i]); };

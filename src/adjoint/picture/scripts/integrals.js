@@ -193,3 +193,4 @@ Object.assign(BINARY, {
   iv: (v, x) => besselGrowing(v, x, false), ive: (v, x) => besselGrowing(v, x, true), owens_t: owensT, poch, binom,
 });
 TERNARY.betainc = betainc;
+OF_ATTRIBUTES.lambertw = (branch) => (x) => lambertw(branch, x);

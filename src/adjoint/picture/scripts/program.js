@@ -2,7 +2,7 @@
 // The reverse pass is part of it: Python applied the engine's own rules, so that the page needs kernels alone.
 
 const OPERATIONS = new Set([...Object.keys(UNARY), ...Object.keys(BINARY), ...Object.keys(TERNARY), ...Object.keys(ARRAY_STEPS),
-  ...SAME, "power_constant", "astype", "select_output", "custom", "checkpoint", "full", "polygamma", "expn", "lambertw"]);
+  ...Object.keys(OF_ATTRIBUTES), ...SAME, "select_output", "custom", "checkpoint", "full"]);
 
 const WIDER = { float32: "float64", complex64: "complex128" };
 

@@ -117,9 +117,10 @@ function shifted(g, x, axes) { // by the largest, so that no exponential overflo
   return g.elementwise("subtract", x, g.expand(top, axes, x.shape));
 }
 
-const ELEMENTWISE_NAMES = ["abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "clip", "copysign", "cos", "cosh", "erf", "erfc", "exp",
-  "expm1", "floor", "gelu", "hypot", "log", "log10", "log1p", "log2", "logaddexp", "maximum", "minimum", "relu", "sigmoid", "sign", "silu", "sin", "sinh", "softplus",
-  "sqrt", "tan", "tanh", "where"];
+// Every elementwise operation is a function but those that only rules record, and those that are written with a sign.
+const NO_FUNCTIONS = new Set(["scale", "safe_divide", "huber", "gaussian", "gelu_derivative", "silu_derivative", "negative", "add", "subtract", "multiply",
+  "divide", "remainder", "floor_divide", "power", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]);
+const ELEMENTWISE_NAMES = [UNARY, BINARY, TERNARY].flatMap(Object.keys).filter((name) => !NO_FUNCTIONS.has(name));
 const FUNCTIONS = new Map([
   ...ELEMENTWISE_NAMES.map((name) => [name, { arity: () => RULES.rules[name].length, call: (g, ...xs) => g.elementwise(name, ...xs) }]),
   ...Object.entries(COMPOSITES).map(([name, call]) => [name, { arity: () => 1, call: (g, x) => g.inside(name, () => call(g, g.fit(x, x.shape || []))) }]),

@@ -278,6 +278,9 @@ function elliptic(m, second) {
 
 const signOfGamma = (x) => (x < 0 && Number.isInteger(x) ? NaN : x > 0 || Object.is(x, 0) ? 1 : x !== x ? NaN : Object.is(x, -0) || Math.floor(x) % 2 ? -1 : 1);
 
+Object.assign(OF_ATTRIBUTES, {
+  polygamma: (n) => (x) => polygamma(n, x), expn: (n) => (x) => expn(n, x),
+});
 Object.assign(UNARY, {
   gammaln, gamma, digamma: (x) => polygamma(0, x), erfcx, ndtr: normalDistribution, cbrt: Math.cbrt, exp2: (x) => Math.pow(2, x),
   sinc: (x) => { const t = Math.PI * (x === 0 ? 1e-20 : x); return Math.sin(t) / t; },
