@@ -102,7 +102,8 @@ test-distributed: $(DISTRIBUTED_VENV)/.installed-distributed
 bench: $(ORACLE_VENV)/.installed-bench
 	$(ORACLE_VENV)/bin/python -m benchmarks $(ARGUMENTS)
 
-# Code in C as LLVM text, and what comes with the package as machine code, after a change of it. CLANG="python -m ziglang cc" is one that pip installs.
+# Code in C as LLVM text, and what comes with the package as machine code, after a change of it.
+# CLANG="python -m ziglang cc" is one that pip installs.
 CLANG ?= clang
 native: $(VENV)/.installed-dev
 	mkdir -p build

@@ -314,6 +314,44 @@ def test_a_fork_while_other_threads_compute(backend: str) -> None:
     assert result.returncode == 0, result.stderr
 
 
+FORK_WHILE_THE_COMPILER_IS_IMPORTED = """
+import os, signal, sys, threading, time
+import numpy as np
+import adjoint as ad
+
+met = threading.Event()
+
+class Slow:  # a finder that finds nothing, some time after the import has begun
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "adjoint.compiler.linking":
+            met.set()
+            time.sleep(0.3)
+
+sys.meta_path.insert(0, Slow)
+work = lambda: ad.sum(ad.tanh(ad.tensor(np.ones((40, 40))))).item()
+thread = threading.Thread(target=work)
+thread.start()
+assert met.wait(60)
+child = os.fork()
+if child == 0:
+    signal.alarm(30)
+    os._exit(0 if abs(work() - 1600 * np.tanh(1.0)) < 1e-9 else 1)
+assert os.waitpid(child, 0)[1] == 0
+thread.join()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_while_another_thread_imports_the_compiler() -> None:
+    """It waits: in the child nobody would ever end that, and whoever imports it as well would wait for good. Locks that are made
+    meanwhile are free in both."""
+    environment = {**os.environ, "ADJOINT_BACKEND": "native"}
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORK_WHILE_THE_COMPILER_IS_IMPORTED]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 # ---- the address space -------------------------------------------------------------------------------------------------
 
 IN_PIECES = """

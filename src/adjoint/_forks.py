@@ -34,7 +34,17 @@ def rlock() -> Any:
 def waited_for() -> Any:
     """A `threading.RLock` for which forks wait: for what must not be left half done. Forks take such locks last made first."""
     made = threading.RLock()
-    _at_fork(before=made.acquire, after_in_parent=made.release, after_in_child=made.release)
+    taken: list[bool] = []  # not by a fork that waited for an import, say, in which this lock was made
+
+    def take() -> None:
+        taken.append(made.acquire())
+
+    def let_go() -> None:
+        if taken:
+            taken.pop()
+            made.release()
+
+    _at_fork(before=take, after_in_parent=let_go, after_in_child=let_go)
     return made
 
 

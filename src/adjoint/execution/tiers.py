@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from time import thread_time
 from typing import Any
 
+from adjoint import _forks
 from adjoint.execution.budget import budget
 from adjoint.execution.numpy_programs import TINY, choose, is_tiny
 from adjoint.graph import Node
@@ -31,6 +32,7 @@ SECONDS_PER_STEP = 0.0002
 LOADING = 0.06  # what loading the compiler takes, once in a process
 STEPS_THAT_COUNT = 64  # of a long plan of small arrays: the tape machine takes over then
 LONG = 2000  # steps
+_importing = _forks.waited_for()  # in the child of a fork in the midst of an import nobody would ever end that
 
 
 def _chosen() -> str:
@@ -169,7 +171,10 @@ def native_backend() -> Any:
     if tiers.backend == "numpy":
         return None
     with Uninterrupted():
-        native = importlib.import_module("adjoint.execution.native")  # heavy: first when something is to be compiled
+        with _importing:
+            native = importlib.import_module(
+                "adjoint.execution.native"
+            )  # heavy: first when something is to be compiled
         lacking = native.missing()
         tiers.loading = 0.0
     if lacking is None:

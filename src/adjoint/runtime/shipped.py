@@ -36,12 +36,21 @@ def addresses(
         if name not in _found:
             held = _mapped(name, left_open)
             if held is not None:
-                _found[name] = {one: held.address(one) for one in names}
-            elif (code := _compiled(name, names, left_open, compiling)) is not None:
-                held, _found[name] = code, code.addresses
-            if held is not None:  # also while the interpreter ends
-                ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
+                _keep(name, held, {one: held.address(one) for one in names})
+        if name in _found:
+            return _found[name]
+        llvm = importlib.import_module("adjoint.runtime.llvm")
+    with llvm.lock, Uninterrupted():  # a fork takes one lock after the other: nobody may wait for this one who has ours
+        code = None if name in _found else _compiled(name, names, left_open, compiling)
+        if code is not None:
+            _keep(name, code, code.addresses)
         return _found.get(name, {})
+
+
+def _keep(name: str, held: Any, found: dict[str, int]) -> None:
+    """Note where functions are, and keep what holds them, also while the interpreter ends."""
+    _found[name] = found
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
 
 
 def _mapped(name: str, left_open: tuple[int, int] | None) -> Any:
