@@ -183,7 +183,10 @@ def _check_nest(fusion: Fusion, nest: Nest) -> None:
     _check_stored(nest, computed)
     given = {slot for step in nest.steps if step.op is not PADDED for slot in step.inputs} - computed
     for slot in given:
-        _check_view(fusion, fusion.views[slot])
+        view = fusion.views[slot]
+        _check_view(fusion, view)
+        if fusion.dtypes[slot] != fusion.dtypes[view.root]:
+            raise ValueError(f"it reads {fusion.dtypes[view.root]} of %{view.root} as {fusion.dtypes[slot]}")
 
 
 def _check_domain(fusion: Fusion, nest: Nest, step: Step) -> None:

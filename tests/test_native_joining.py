@@ -80,6 +80,15 @@ def test_what_is_made_again_of_a_value_that_is_passed_on() -> None:
     agree(a * total + ad.exp(b) / total, ad.sin(a) * total, tolerance=1e-9)
 
 
+def test_what_is_made_again_by_a_choice_reads_one_truth_value() -> None:
+    x, y = ad.tensor(normal(300, 400)), ad.tensor(normal(300, 400, seed=1))
+    for truth in (True, False):
+        chosen = ad.broadcast_to(ad.tensor(np.array([truth])), (20, 20)).reshape(400)
+        t = ad.sin(x)
+        total = ad.exp(t * y * 1e-3).sum()
+        agree(ad.tanh(ad.where(chosen, t, y) * total) + ad.cos(t * 2 * total), tolerance=1e-9)
+
+
 def test_what_is_computed_anew_for_a_checkpoint_is_not_computed_early() -> None:
     x, w, v = [ad.variable(normal(4, 6, *shape, seed=k)) for k, shape in enumerate([(96, 32), (32, 96), (96, 32)])]
     inner = ad.sin(x)

@@ -183,11 +183,20 @@ def without_a_step(found: Fusion) -> None:
     nest_of(found).steps.pop()
 
 
+def another_dtype(found: Fusion) -> None:
+    found.dtypes[0] = "float32"
+    found.views[99], found.dtypes[99] = found.views[0], "float64"
+    step = next(step for unit in found.units if isinstance(unit, Nest) for step in unit.steps if step.inputs == (0,))
+    nest = next(unit for unit in found.units if isinstance(unit, Nest) and step in unit.steps)
+    nest.steps[nest.steps.index(step)] = step._replace(inputs=(99,))
+
+
 BROKEN_UNITS: dict[str, tuple[Callable[[Fusion], Any], str]] = {
     "in another order": (lambda found: found.units.reverse(), r"unit \d: it reads %\d+, which isn't there yet"),
     "one twice": (lambda found: found.units.append(found.units[0]), "is written twice"),
     "one lost": (lambda found: found.units.remove(product_of(found)), "isn't there yet"),
     "elements beyond the end": (beyond, "it reads elements 40 to 279 of the 240"),
+    "an array of another dtype": (another_dtype, "it reads float32 of %0 as float64"),
     "a product of another shape": (not_its_shape, "isn't 6×17"),
     "matrices that don't fit": (does_not_fit, "can't be multiplied"),
     "a total that is read": (total_read, "is a total, which nobody can read here"),

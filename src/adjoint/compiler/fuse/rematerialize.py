@@ -146,11 +146,11 @@ def _parts(fusion: Fusion, index: int, slot: int, step: Step, source: int) -> li
 
 def compute(fusion: Fusion, index: int, parts: list[int], step: Step, source: int) -> None:
     """Let a nest, which is this unit, compute the parts that it reads of what a step of another one gives."""
-    nest, views, dtype = fusion.nest_at(index), fusion.views, fusion.dtypes[source]
+    nest, views, dtypes, ready = fusion.nest_at(index), fusion.views, fusion.dtypes, fusion.ready
 
-    def another(view: View, ready: int) -> int:
+    def another(view: View, like: int) -> int:
         slot = fusion.new_slot()
-        views[slot], fusion.ready[slot], fusion.dtypes[slot], fusion.shapes[slot] = view, ready, dtype, view.shape
+        views[slot], ready[slot], dtypes[slot], fusion.shapes[slot] = view, ready[like], dtypes[like], view.shape
         return slot
 
     whole, type_ = views[source], array_type(nest.domain, step.type.dtype)
@@ -158,10 +158,8 @@ def compute(fusion: Fusion, index: int, parts: list[int], step: Step, source: in
         i for i in step.inputs if i != source and not any(views[i].strides) and views[i].shape not in ((), nest.domain)
     ]
     given = dict(zip(step.inputs, step.inputs, strict=True))
-    given |= {i: another(View(*views[i][:2], (), ()), fusion.ready[i]) for i in single}
-    reads = {
-        i: another(View(whole.root, whole.offset + views[i].offset, *views[i][2:]), fusion.ready[source]) for i in parts
-    }
+    given |= {i: another(View(*views[i][:2], (), ()), i) for i in single}
+    reads = {i: another(View(whole.root, whole.offset + views[i].offset, *views[i][2:]), source) for i in parts}
     made: dict[int, int] = {}
     steps: list[Step] = []
 
@@ -172,8 +170,8 @@ def compute(fusion: Fusion, index: int, parts: list[int], step: Step, source: in
 
     def inside() -> int:
         """A slot that this nest computes."""
-        slot = another(nest.whole(fusion.slots), index + 1)
-        nest.level[slot], fusion.home[slot] = "element", index
+        slot = another(nest.whole(fusion.slots), source)
+        nest.level[slot], fusion.home[slot], ready[slot] = "element", index, index + 1
         return slot
 
     for s in nest.steps:
