@@ -724,3 +724,19 @@ def test_parameters_come_with_their_names():
 def test_a_misspelt_hyperparameter_of_a_group_raises():
     with pytest.raises(TypeError, match="no hyperparameter lrr"):
         ad.optim.SGD([{"params": [ad.variable(1.0)], "lrr": 1.0}], lr=0.1)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_lbfgs_keeps_as_many_changes_as_its_history_has(size):
+    x = ad.variable([2.0, -1.5, 0.5])
+    optimizer = ad.optim.LBFGS([x], lr=0.1, max_iter=3, history_size=size)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = (x**4).sum() + (x * ad.tensor([1.0, 2.0, 3.0]) * x).sum()
+        loss.backward()
+        return loss
+
+    for _ in range(3):
+        optimizer.step(closure)
+    assert {len(optimizer._states[0][name]) for name in ("old_dirs", "old_stps", "ro")} == {size}

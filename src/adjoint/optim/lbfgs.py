@@ -151,7 +151,7 @@ class LBFGS(Optimizer):
         product = float(change @ move)
         if product > 1e-10:
             state["old_dirs"], state["old_stps"], state["ro"] = [
-                [*kept[-self.param_groups[0]["history_size"] + 1 :], new] if len(kept) else [new]
+                [*kept, new][-self.param_groups[0]["history_size"] :]
                 for kept, new in ((changes, asarray(change)), (moves, asarray(move)), (state["ro"], 1 / product))
             ]
             state["H_diag"] = product / float(change @ change)
