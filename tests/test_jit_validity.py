@@ -12,6 +12,7 @@ import threading
 import time
 import types
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -848,3 +849,34 @@ def test_modules_that_a_function_looks_up_by_name(monkeypatch: pytest.MonkeyPatc
         assert jitted(x).tolist() == jitted(x).tolist() == [2, 4]
         settings.rate = settings.rates["first"] = 3.0  # type: ignore[attr-defined]
         assert jitted(x).tolist() == jitted(x).tolist() == [3, 6]
+
+
+class Held(nn.Module):
+    def __init__(self, held):
+        super().__init__()
+        self.held = held
+
+    def forward(self, x):
+        return x * self.held.scale[0] if hasattr(self.held, "scale") else x + self.held.sum()
+
+
+def test_what_stands_for_a_tensor_tells_nothing_of_others_of_its_class():
+    """Attributes are guarded like the first one of their name and class, but not of what passes for another object."""
+    tensor, other = ad.tensor([1.0, 2.0]), type("Other", (), {})()
+    other.scale = [2.0]
+    one, two = Held(weakref.proxy(tensor)), Held(weakref.proxy(other))
+    assert ad.jit(lambda x: one(x))(ad.tensor([1.0])).tolist() == [4.0]
+    with pytest.raises(RuntimeError, match=r"Held\.held is a ProxyType"):
+        ad.jit(lambda x: two(one(x)))(ad.tensor([1.0]))
+
+
+def test_attributes_of_many_layers_of_a_kind_are_each_guarded():
+    layers = [nn.LayerNorm(2) for _ in range(4)]
+    step = ad.jit(lambda x: [layer(x) for layer in layers])
+    x = ad.tensor([0.0, 1e-3])
+    before = [y.tolist() for y in step(x)]
+    for k, layer in enumerate(layers):
+        layer.eps = 1.0 + k
+        after = [y.tolist() for y in step(x)]
+        assert after == [layer(x).tolist() for layer in layers]
+        assert after[k] != before[k] and after[k + 1 :] == before[k + 1 :]
