@@ -74,6 +74,7 @@ LAYERS = {
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_a_layer_computes_in_the_type_that_its_functions_have(name):
+    torch.manual_seed(0)
     for kind in ("float32", "bfloat16"):
         results, state = [], None
         for t in (torch, own):
