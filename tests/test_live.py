@@ -48,7 +48,9 @@ def test_every_operation_moves_as_python_does(tmp_path):
     asked = {name: Asked(operation, case, 2) for name, operation, case in CASES}
     live = {name: one for name, one in asked.items() if one.boxes()}
     still = {name.split("-")[0] for name, one in asked.items() for why in one.data["still"].values() if why}
-    assert still == STILL
+    assert still == STILL, (
+        "write their steps in picture/scripts: elementwise.js, array_steps.js, or the script of their topic"
+    )
     reasons = {why for one in asked.values() for why in [*one.data["still"].values(), *one.data["notes"]] if why}
     unknown = {why.split("pages don't know ")[1] for why in reasons if "pages don't know " in why}
     assert not unknown, "pages know every primitive"
