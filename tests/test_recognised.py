@@ -507,3 +507,13 @@ def test_what_a_trace_left_behind_is_no_part_of_what_is_settled() -> None:
         w.data -= 0.1 * w
     np.testing.assert_allclose(w.numpy(), A * 0.9**5, 1e-12)
     np.testing.assert_allclose(total.numpy(), 2 * A * sum(0.9**k for k in range(5)), 1e-12)
+
+
+def test_a_graph_that_is_recognised_may_have_been_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plans that take much memory drive others out of the cache; those go on being recognised for a while."""
+    cache = PlanCache(1 << 28)
+    monkeypatch.setattr(evaluation, "_cache", cache)
+    expected = [held_or_not(False)[0].item() for _ in range(2 * OFTEN)]
+    assert any(graph.recognizer is not None for graph in cache.graphs.values())
+    cache.graphs.clear()
+    assert [held_or_not(False)[0].item() for _ in range(2 * OFTEN)] == expected and len(cache.graphs) == 1

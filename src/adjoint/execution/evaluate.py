@@ -310,9 +310,10 @@ def _again(graph: Remembered, found: Any) -> tuple[Recognizer, Callable[..., boo
 
 def _numbered(roots: list[Node], remember: bool, walk: int, met: Any) -> tuple[Canonical, Work]:
     """The graph of nodes, numbered, and what is to be computed. It was `met` before in this walk, if it was recognised."""
-    if met is not None and is_latest(walk):
+    recognizer = None if met is None else met[0].recognizer  # None, too, once the graph has been forgotten
+    if recognizer is not None and is_latest(walk):
         known, found = met
-        c = known.recognizer.entered(found)
+        c = recognizer.entered(found)
         before, plan = known.last
         same = c.unchanged if c.unchanged is not None else before == reference_counts(c.order)
         if same and plan is not None and not WATCHED:
