@@ -17,8 +17,8 @@ from adjoint.display.pictures import picture_of
 from adjoint.picture import build, program
 from adjoint.picture.model import quantity
 from adjoint.picture.page import ENGINE, SHOWING, graph_data, page
-from adjoint.picture.program import COMPLEX, SCRIPTS, plain
-from adjoint.picture.program import OPERATIONS as KNOWN
+from adjoint.picture.program import plain
+from adjoint.picture.steps import computed
 from live_pages import CASES, Asked, assert_same
 
 node = shutil.which("node")
@@ -33,7 +33,8 @@ def answered(folder, programs=(), texts=()):
     engine, asked = folder / "engine.js", folder / "questions.json"
     engine.write_text(
         "".join(
-            scripts.joinpath(f"scripts/{name}.js").read_text() for name in (*ENGINE, *SCRIPTS, "program", "numbers")
+            scripts.joinpath(f"scripts/{name}.js").read_text()
+            for name in (*ENGINE, *computed().scripts, "program", "numbers")
         )
     )
     asked.write_text(json.dumps({"programs": programs, "texts": texts}, allow_nan=False))
@@ -55,8 +56,8 @@ def test_every_operation_moves_as_python_does(tmp_path):
     unknown = {why.split("pages don't know ")[1] for why in reasons if "pages don't know " in why}
     assert not unknown, "pages know every primitive"
     found = answered(tmp_path, [one.question() for one in live.values()])
-    assert set(found["operations"]) == KNOWN
-    assert COMPLEX <= KNOWN and set(found["ofComplex"]) == COMPLEX - WITHOUT_STEPS
+    assert set(found["operations"]) == computed().operations
+    assert computed().complex <= computed().operations and set(found["ofComplex"]) == computed().complex - WITHOUT_STEPS
     for (name, one), mine in zip(live.items(), found["answers"], strict=True):
         expected = one.answers()
         assert len(mine) == len(expected), name
@@ -477,5 +478,5 @@ def test_the_page_holds_no_more_than_its_scripts_and_its_data():
     x = ad.variable(2.0)
     assert len(ad.explore(x * x).html) < 165_000
     assert len(ad.playground().html) < 230_000
-    every = page("of every operation", (*ENGINE, *SCRIPTS, "program", *SHOWING, "opening"), {})
+    every = page("of every operation", (*ENGINE, *computed().scripts, "program", *SHOWING, "opening"), {})
     assert len(every) < 270_000

@@ -16,8 +16,8 @@ from adjoint.cli import main
 from adjoint.graph import PRIMITIVES
 from adjoint.picture.formulas import FORMULAS as FORMULAS_IN_WORDS
 from adjoint.picture.page import ENGINE
-from adjoint.picture.program import ELEMENTARY
 from adjoint.picture.rules import rules_data
+from adjoint.picture.steps import computed
 
 node = shutil.which("node")
 needs_node = pytest.mark.skipif(node is None, reason="needs node")
@@ -170,7 +170,7 @@ def test_a_number_alone_is_a_formula(tmp_path):
 
 
 def test_what_has_a_derivative_is_said_in_words():
-    operations = [PRIMITIVES[name] for name in ELEMENTARY if name in PRIMITIVES]
+    operations = [PRIMITIVES[name] for name in computed().elementary if name in PRIMITIVES]
     derived = sorted(op.name for op in operations if op.elementwise and any(op.vjp))
     lines = [f'"{name}": ("r = ...", ("∂r/∂a = ...",)),' for name in derived if name not in FORMULAS_IN_WORDS]
     assert lines == [], "write these lines in picture/formulas.py"

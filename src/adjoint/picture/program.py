@@ -18,43 +18,14 @@ import numpy as np
 from adjoint.derive import AFTER
 from adjoint.graph import Node, Primitive, topological
 from adjoint.picture.flow import Flow, compute, is_leaf, is_settled
-from adjoint.picture.steps import steps_of
+from adjoint.picture.steps import BEFORE, computed
 from adjoint.primitives.core import FULL, IDENTITY
 from adjoint.primitives.custom import CUSTOM, HOST_CALL
 from adjoint.primitives.random import RANDOM_BITS
 from adjoint.primitives.spectra import EIG, EIGH, EIGVALS, SVD
 
-__all__ = ["ELEMENTARY", "OPERATIONS", "SCRIPTS", "Program", "program_of", "scripts_of"]
+__all__ = ["Program", "plain", "program_of", "scripts_of"]
 
-# What hands an input on, or isn't computed.
-HANDED_ON = frozenset(
-    "marker stop_gradient reshape after softmax standardized rms_normalized batch_normalized select_output custom checkpoint "
-    "full".split()
-)
-TABLES = ("UNARY", "BINARY", "TERNARY", "OF_ATTRIBUTES", "ARRAY_STEPS")
-# What every page computes.
-ELEMENTARY = HANDED_ON | steps_of("elementwise", *TABLES) | steps_of("array_steps", *TABLES)
-# The scripts with the steps of rare operations are in a page that needs them; each may use those of the scripts before it.
-RARE = ("special", "integrals", "hypergeometric", "systems", "spectra", "complex", "eigenvalues")
-BEFORE = {
-    "eigenvalues": ("complex",),
-    "integrals": ("special",),
-    "hypergeometric": ("special",),
-    "spectra": ("systems",),
-}
-SCRIPTS = {script: steps_of(script, *TABLES) for script in RARE}
-OPERATIONS = ELEMENTARY.union(*SCRIPTS.values())
-# What pages compute where an input or the result is complex: the softmax and the norms of real numbers alone are handed on.
-COMPLEX = SCRIPTS["complex"].union(
-    "marker stop_gradient reshape after select_output custom checkpoint full".split(),
-    steps_of("complex", "AS_REAL", "ofPairs", "COMPLEX_STEPS"),
-    steps_of("eigenvalues", "COMPLEX_STEPS"),
-)
-# How often each number of the result, or of what is factored, is multiplied by a row or column.
-FACTORED = SCRIPTS["spectra"] | SCRIPTS["eigenvalues"]
-CUBIC = dict.fromkeys("matmul cholesky solve_triangular solve solve_factored inv".split(), 1) | dict.fromkeys(
-    FACTORED - {"inverse_gaps"}, 40
-)
 MAX_SLOTS, MAX_ELEMENTS, MAX_WORK = 30_000, 400_000, 8_000_000
 LISTED = 12  # elements up to which an array is written as numbers rather than as bytes
 
@@ -120,11 +91,11 @@ def scripts_of(data: Mapping[str, Any] | None) -> list[str]:
     if data is None:
         return []
     used = {slot[0] for slot in data["slots"]}
-    needed = {name for name, operations in SCRIPTS.items() if operations & used}
+    needed = {name for name, operations in computed().scripts.items() if operations & used}
     if any(dtype.startswith("complex") for dtype, _ in data["types"]):
         needed.add("complex")
     needed.update(*(BEFORE.get(name, ()) for name in needed))
-    return [name for name in SCRIPTS if name in needed]
+    return [name for name in computed().scripts if name in needed]
 
 
 def _without_leaves(flow: Flow, still: Collection[Node]) -> str:
@@ -170,7 +141,7 @@ def _still(order: Iterable[Node], leaves: Iterable[Node]) -> dict[Node, str | No
 
 
 def _known(node: Node) -> bool:
-    known = COMPLEX if _is_complex(node) else OPERATIONS
+    known = computed().complex if _is_complex(node) else computed().operations
     return node.op.name in known and not _has_edges_of_values(node)
 
 
@@ -194,7 +165,7 @@ def _reason(node: Node) -> str:
         return f"{node.attributes[0].name} is host code, which a page doesn't have"
     if _has_edges_of_values(node):
         return "the edges of a histogram stay as they were found by its values"
-    if node.op.name in OPERATIONS:
+    if node.op.name in computed().operations:
         return f"pages know {node.op.name} of real numbers alone"
     return f"pages don't know {node.op.name}"
 
@@ -210,15 +181,15 @@ def _following(order: Iterable[Node], sources: set[Node]) -> set[Node]:
 
 def _work(node: Node) -> int:
     """About how many multiplications or copies a node takes."""
-    factored = node.op.name in FACTORED
+    factored = node.op.name in computed().factored
     if type(node.type) is tuple and not factored:
         return 0
     size: int = node.inputs[0].type.size if factored else node.type.size
     if node.op.name in ("fft", "rfft", "irfft"):
         lengths = max(node, node.inputs[0], key=lambda x: x.type.size).shape
         return 4 * size * sum(sum(_prime_factors(lengths[axis])) for axis in node.attributes[0])
-    if node.op.name in CUBIC and node.inputs[0].ndim > 1:
-        return CUBIC[node.op.name] * size * node.inputs[0].shape[-1]
+    if node.op.name in computed().cubic and node.inputs[0].ndim > 1:
+        return computed().cubic[node.op.name] * size * node.inputs[0].shape[-1]
     largest = max((x.type.size for x in node.inputs if type(x.type) is not tuple), default=1)
     if node.op.name.startswith("convolution"):
         return size * largest

@@ -11,7 +11,8 @@ from typing import Any
 from adjoint.dtypes import bool_, float64
 from adjoint.graph import PRIMITIVES, Node, Primitive, array_type, mode, topological
 from adjoint.picture.formulas import FORMULAS
-from adjoint.picture.program import ELEMENTARY, plain
+from adjoint.picture.program import plain
+from adjoint.picture.steps import computed
 from adjoint.primitives.core import FULL, placeholder
 from adjoint.primitives.elementwise import WHERE
 
@@ -26,14 +27,13 @@ def rules_data() -> dict[str, Any]:
     A rule is a list of steps, [operation, operands, attributes], each operand "u" (the cotangent of the result), "r" (the
     result), an input's number, ["step", i] or ["number", x]; the last step is the cotangent. None: nothing flows back.
     """
-    known = [
-        PRIMITIVES[name] for name in sorted(ELEMENTARY) if name in PRIMITIVES
-    ]  # none that loads later is elementwise
+    elementary = sorted(computed().elementary)
+    known = [PRIMITIVES[name] for name in elementary if name in PRIMITIVES]  # none that loads later is elementwise
     names = [op.name for op in known if op.elementwise and op.name not in ("astype", "power_constant")]
     return {
         "rules": {name: [_rule(PRIMITIVES[name], i) for i in range(_arity(PRIMITIVES[name]))] for name in names},
         "symbols": {op.name: op.symbol for op in known if op.symbol != op.name},
-        "formulas": {name: FORMULAS[name] for name in sorted(ELEMENTARY) if name in FORMULAS},
+        "formulas": {name: FORMULAS[name] for name in elementary if name in FORMULAS},
         "bools": [name for name in names if PRIMITIVES[name].result == "bool"],
     }
 
