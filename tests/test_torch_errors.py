@@ -37,6 +37,7 @@ RAISED: dict[str, tuple[Callable[[], Any], type[Exception]]] = {
     "normal of tensors": (lambda: torch.normal(torch.zeros(2), torch.tensor([1.0, -1.0])), RuntimeError),
     "argmax of nothing": (torch.tensor([]).argmax, IndexError),
     "argmin along nothing": (lambda: torch.zeros(2, 0).argmin(1), IndexError),
+    "a set of parameters": (lambda: torch.optim.SGD([{"params": {nn.Parameter(torch.ones(1))}}], 0.1), TypeError),
     "one_hot": (lambda: F.one_hot(torch.tensor([1, 3]), 2), RuntimeError),
     "integer parameter": (lambda: nn.Parameter(torch.tensor([1, 2])), RuntimeError),
     "negative features": (lambda: nn.Linear(2, -1), RuntimeError),

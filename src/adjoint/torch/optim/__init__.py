@@ -113,6 +113,10 @@ def _made(name: str) -> type:
 
     def add_param_group(self: Any, param_group: Any) -> None:
         given = param_group.get("params", ()) if isinstance(param_group, dict) else ()
+        if isinstance(given, (set, frozenset)):
+            raise TypeError(
+                f"{name}: a set has no order, which states are saved in; give a list of parameters{at_user()}"
+            )
         given = [given] if isinstance(given, Core) else list(given)
         if any(isinstance(x, Core) and not x.is_leaf for x in given):
             raise ValueError(f"{name}: a computed tensor is no leaf, and can't be optimized{at_user()}")
