@@ -46,7 +46,7 @@ FUNCTIONS = """
     cartesian_prod celu_ chain_matmul cholesky_inverse cholesky_solve clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clone
     combinations complex conj_physical conj_physical_ constant_pad_nd deg2rad_ detach detach_copy diagonal_copy
     diagonal_scatter dist empty_permuted empty_strided exp2_ expand_copy fill fill_ fix_ frac frac_ frexp frombuffer gcd_
-    geqrf get_default_device get_float32_matmul_precision get_num_interop_threads get_rng_state hamming_window hann_window
+    geqrf get_autocast_cpu_dtype get_autocast_dtype get_default_device get_float32_matmul_precision get_num_interop_threads get_rng_state hamming_window hann_window
     histc histogramdd i0_ igammac index_copy index_fill index_put index_put_ index_reduce initial_seed inverse
     is_anomaly_enabled is_autocast_cpu_enabled is_autocast_enabled is_complex is_conj is_distributed is_floating_point
     is_inference is_inference_mode_enabled is_neg is_nonzero is_same_size is_signed is_warn_always_enabled isneginf isposinf
