@@ -46,19 +46,19 @@ FUNCTIONS = """
     cartesian_prod celu_ chain_matmul cholesky_inverse cholesky_solve clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clone
     combinations complex conj_physical conj_physical_ constant_pad_nd deg2rad_ detach detach_copy diagonal_copy
     diagonal_scatter dist empty_permuted empty_strided exp2_ expand_copy fill fill_ fix_ frac frac_ frexp frombuffer gcd_
-    geqrf get_autocast_cpu_dtype get_autocast_dtype get_default_device get_float32_matmul_precision get_num_interop_threads get_rng_state hamming_window hann_window
-    histc histogramdd i0_ igammac index_copy index_fill index_put index_put_ index_reduce initial_seed inverse
-    is_anomaly_enabled is_autocast_cpu_enabled is_autocast_enabled is_complex is_conj is_distributed is_floating_point
-    is_inference is_inference_mode_enabled is_neg is_nonzero is_same_size is_signed is_warn_always_enabled isneginf isposinf
-    isreal istft kaiser_window layout lcm_ ldexp ldexp_ logdet logit_ lu_unpack masked_scatter matrix_exp memory_format mode
-    movedim msort multinomial mvlgamma narrow narrow_copy neg_ orgqr ormqr pca_lowrank permute_copy pinverse poisson polar put
-    rad2deg_ randint_like range renorm resize_as_ resolve_conj resolve_neg rrelu_ rsub scalar_tensor select_copy
-    select_scatter selu_ set_default_tensor_type set_float32_matmul_precision set_flush_denormal set_num_interop_threads
-    set_rng_state set_warn_always sgn sinc_ slice_scatter sparse_coo_tensor split_with_sizes split_with_sizes_copy spmm
-    squeeze_copy std_mean stft svd_lowrank swapdims t_copy take_along_dim threshold_ transpose_copy triangular_solve
-    tril_indices triu_indices unbind_copy unflatten unfold_copy unique_consecutive unravel_index unsafe_chunk unsafe_split
-    unsafe_split_with_sizes unsqueeze_copy use_deterministic_algorithms var_mean view_as_complex view_as_real view_copy xlogy_
-    zero_
+    geqrf get_autocast_cpu_dtype get_autocast_dtype get_default_device get_float32_matmul_precision get_num_interop_threads
+    get_rng_state hamming_window hann_window histc histogramdd i0_ igammac index_copy index_fill index_put index_put_
+    index_reduce initial_seed inverse is_anomaly_enabled is_autocast_cpu_enabled is_autocast_enabled is_complex is_conj
+    is_distributed is_floating_point is_inference is_inference_mode_enabled is_neg is_nonzero is_same_size is_signed
+    is_warn_always_enabled isneginf isposinf isreal istft kaiser_window layout lcm_ ldexp ldexp_ logdet logit_ lu_unpack
+    masked_scatter matrix_exp memory_format mode movedim msort multinomial mvlgamma narrow narrow_copy neg_ orgqr ormqr
+    pca_lowrank permute_copy pinverse poisson polar put rad2deg_ randint_like range renorm resize_as_ resolve_conj resolve_neg
+    rrelu_ rsub scalar_tensor select_copy select_scatter selu_ set_default_tensor_type set_float32_matmul_precision
+    set_flush_denormal set_num_interop_threads set_rng_state set_warn_always sgn sinc_ slice_scatter sparse_coo_tensor
+    split_with_sizes split_with_sizes_copy spmm squeeze_copy std_mean stft svd_lowrank swapdims t_copy take_along_dim
+    threshold_ transpose_copy triangular_solve tril_indices triu_indices unbind_copy unflatten unfold_copy unique_consecutive
+    unravel_index unsafe_chunk unsafe_split unsafe_split_with_sizes unsqueeze_copy use_deterministic_algorithms var_mean
+    view_as_complex view_as_real view_copy xlogy_ zero_
 """.split()
 LINALG = """
     cholesky_ex inv_ex ldl_factor ldl_factor_ex ldl_solve lu_factor_ex matrix_exp solve_ex

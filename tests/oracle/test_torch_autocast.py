@@ -28,6 +28,7 @@ CALLS = {  # by the shapes of their arguments
     (IMAGE, (4, 3, 3, 3)): "F.conv2d(*a); F.conv2d(*a, padding=1)",
     (IMAGE, (3, 4, 3, 3)): "F.conv_transpose2d(*a)",
     (IMAGE,): """F.avg_pool2d(*a, 2); F.max_pool2d(*a, 2); F.pad(*a, (1, 1), "constant"); F.interpolate(*a, scale_factor=2)
+        F.local_response_norm(*a, 2); F.local_response_norm(a[0][0], 2)
         F.pad(*a, (1, 1, 1, 1), "reflect"); F.pad(*a, (1, 1, 1, 1), "circular"); F.group_norm(*a, 3)""",
     (VOLUME,): "F.avg_pool3d(*a, 2); F.max_pool3d(*a, 2); F.adaptive_avg_pool3d(*a, 2); F.adaptive_max_pool3d(*a, 2)",
     (S, (4,)): "F.prelu(*a); F.layer_norm(a[0], (4,), a[1], a[1]); F.rms_norm(a[0], (4,), a[1])",
@@ -69,7 +70,8 @@ LAYERS = {
     "GroupNorm(2, 4)": (2, 4, 5),
     "InstanceNorm1d(4, affine=True)": (2, 4, 5), "LSTM(4, 5)": (3, 2, 4), "GRU(4, 5)": (3, 2, 4), "RNN(4, 5)": (3, 2, 4),
     "LSTMCell(4, 5)": (2, 4), "GRUCell(4, 5)": (2, 4), "TransformerEncoderLayer(4, 2, 8, 0.0)": (3, 2, 4), "Dropout(0.0)": S,
-    "MultiheadAttention(4, 2)": (3, 2, 4), "AvgPool3d(2)": VOLUME, "Sequential(nn.Linear(4, 4), nn.LayerNorm(4), nn.ReLU())": S,
+    "MultiheadAttention(4, 2)": (3, 2, 4), "AvgPool3d(2)": VOLUME,
+    "LocalResponseNorm(2)": IMAGE, "Sequential(nn.Linear(4, 4), nn.LayerNorm(4), nn.ReLU())": S,
 }  # fmt: skip
 
 

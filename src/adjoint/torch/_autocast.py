@@ -44,6 +44,7 @@ NAMES = {  # of layers, by what one of their functions is called
     "linear": """Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LSTM Linear MultiheadAttention PReLU
         RNN RNNCell""",
     "gru": "GRU GRUCell LSTMCell",
+    "local_response_norm": "LocalResponseNorm",
     "layer_norm": """BatchNorm1d BatchNorm2d BatchNorm3d GroupNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d
         LayerNorm SyncBatchNorm""",
     "mse_loss": """AdaptiveAvgPool3d AdaptiveMaxPool3d AvgPool3d CTCLoss CosineEmbeddingLoss FractionalMaxPool2d
@@ -96,6 +97,8 @@ def _policy(name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> str:
     if name == "inner":
         ranks = [x.ndim for x in (*args, *keywords.values()) if isinstance(x, Core)]
         return "narrowed" if min(ranks, default=0) and max(ranks) > 1 else ""  # as `tensordot`; vectors' is a sum
+    if name == "local_response_norm":  # averages over volumes, where there are two axes and more
+        return "widened" if (args[0] if args else keywords["input"]).ndim > 3 else ""
     if name == "pad":
         mode = keywords.get("mode", args[2] if len(args) > 2 else "constant")
         count = len(keywords.get("pad", args[1] if len(args) > 1 else ())) // 2
