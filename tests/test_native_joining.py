@@ -55,6 +55,13 @@ def test_a_follower_with_other_rows_than_the_nests(dtype: str) -> None:
     assert any(nest.followers for nest in nests(fusion))
 
 
+@pytest.mark.parametrize("many", [16, 17, 18, 23])
+def test_a_follower_reads_whole_matrices(many: int) -> None:
+    """However the rows of all of them are shared out."""
+    a, b = ad.tensor(normal(many, 64, 64)), ad.tensor(normal(many, 64, 64, seed=1))
+    agree(a @ ad.tanh(b), a.mT @ (b * 2), tolerance=1e-11)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("size", [(192, 1024, 256), (32, 4200, 48)], ids=str)
 def test_a_long_product_computed_as_its_transpose(size: tuple[int, int, int], dtype: str) -> None:

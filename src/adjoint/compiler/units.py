@@ -118,9 +118,8 @@ class _Unit(Writer):
         if not unit.tile:
             return self.ranges([], nest, nest.step, nest.extent)
         # a chunk ends where matrices and images do, though these may lie across the nest's rows
-        whole = (
-            functools.reduce(_common_multiple, [made.grain for made in unit.products], nest.elements) // nest.elements
-        )
+        grains = [made.grain for made in unit.products] + [size_of(unit.domain[-2:])] * bool(unit.followers)
+        whole = functools.reduce(_common_multiple, grains, nest.elements) // nest.elements
         single = any([isinstance(one, Product) and one.shape[-1] == nest.elements * whole for one in unit.products])
         step = max(unit.tile // (nest.elements * whole), 1)
         step = rows_of_chunk(-(-nest.extent // whole), step, tile_height() if single else 1) * whole
