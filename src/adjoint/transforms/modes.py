@@ -164,6 +164,11 @@ def set_deterministic(enabled: bool = True) -> None:
     matrix product in the last digits otherwise than NumPy. With it, graph, shapes, processor and versions alone decide
     how something is computed; what is small stays with NumPy, and what is met once is compiled too. What
     `ad.function` made before keeps its ways.
+
+    Where a graph ends is asked before that: what more than 1,024 pending operations would compute, of more than four million
+    elements, is computed in parts while more is recorded (2,048 operations of fewer elements), and where these end follows
+    from all that was recorded since the process began. So a longer step than that, repeated in one process, may round otherwise;
+    under `ad.jit` it is one graph.
     """
     tiers.deterministic = bool(enabled)
 
