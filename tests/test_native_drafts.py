@@ -25,8 +25,9 @@ from test_native import normal, planned
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Nothing was compiled before, on disk or in memory."""
+    """Nothing was compiled before, on disk or in memory; and few kernels are drafts, too."""
     monkeypatch.setenv("ADJOINT_CACHE", str(tmp_path / "code"))
+    monkeypatch.setattr(linking, "DRAFT_FROM", 1)
     linking.forget()
     yield
     linking.forget()
@@ -226,3 +227,12 @@ def test_programs_are_gone_through_under_the_lock_alone(monkeypatch: pytest.Monk
     assert not drafts_of(program)
     linking.uses(next(iter(linking._kernels.values())))
     assert len(asked) >= 3 and all(asked)
+
+
+def test_a_program_that_lacks_few_kernels_has_no_drafts(levels: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    for least in (1, 128):
+        monkeypatch.setattr(linking, "DRAFT_FROM", least)
+        levels.clear()
+        program = compile_nests(planned(*outputs(0.71))[0], True)
+        assert program is not None and (True in levels) == bool(drafts_of(program)) == (least == 1)
+        linking.forget()

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.execution.budget import Budget, budget
 from adjoint.execution.native import missing
 from adjoint.execution.native.program import Native
 from adjoint.execution.tiers import tiers
@@ -59,12 +58,7 @@ def test_what_comes_back_often_is_compiled(plans: list[Plan]) -> None:
 
 @compiles
 @pytest.mark.usefixtures("automatic")
-def test_what_took_long_is_compiled_the_second_time_and_what_would_the_first(
-    plans: list[Plan], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tiers, "loading", 0.0)
-    monkeypatch.setattr(budget, "spend", lambda family, seconds: spent(family, 1.0))
-    spent = Budget.spend.__get__(budget)
+def test_what_is_large_is_compiled_the_second_time_and_what_is_huge_the_first(plans: list[Plan]) -> None:
     for _ in range(2):
         formula((300, 300), 1.75)
     assert [isinstance(plan.program, Native) for plan in plans] == [True]
@@ -75,28 +69,7 @@ def test_what_took_long_is_compiled_the_second_time_and_what_would_the_first(
 
 @compiles
 @pytest.mark.usefixtures("automatic")
-def test_what_was_computed_quickly_waits_until_as_much_was_lost(
-    plans: list[Plan], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tiers, "loading", 0.0)
-    monkeypatch.setattr(budget, "spend", lambda family, seconds: spent(family, 1e-4))
-    spent = Budget.spend.__get__(budget)
-    x = ad.tensor(np.linspace(-1, 1, 300 * 300).reshape(300, 300))
-
-    def computed() -> None:
-        (ad.cos(x * 1.75) - ad.exp(x)).numpy()
-
-    computed()
-    computed()
-    assert [isinstance(plan.program, Native) for plan in plans] == [False] and 0 < plans[0].price < np.inf
-    plans[0].spent = plans[0].price
-    computed()
-    assert isinstance(plans[1].program, Native)
-
-
-@compiles
-@pytest.mark.usefixtures("automatic")
-@pytest.mark.parametrize(("length", "side", "native"), [(1200, 8, False), (1200, 512, True), (4000, 512, True)])
+@pytest.mark.parametrize(("length", "side", "native"), [(1200, 8, False), (1200, 128, True), (4000, 128, True)])
 def test_a_long_graph_is_compiled_at_first_if_its_arrays_are_as_large_as_a_short_one_s(
     length: int, side: int, native: bool, plans: list[Plan]
 ) -> None:
@@ -122,6 +95,7 @@ def test_what_a_loop_leaves_pending_is_cut_after_equal_numbers_of_turns(plans: l
     turns = list(plans)
     found = {id(plan) for plan in turns}
     assert len(turns) >= 8 and len(found) <= 4  # each chain's first graph begins with zeros
+    assert all(isinstance(plan.program, Native) for plan in turns[2:])
     plans.clear()
     np.testing.assert_allclose(x.numpy(), np.full((200, 300), 0.9 / 0.28), 1e-5)
     np.testing.assert_allclose(y.numpy(), np.full((200, 300), 0.90036722), 1e-5)
@@ -175,7 +149,7 @@ def test_without_the_native_parts_one_notice_and_numpy(backend: str) -> None:
     code = (
         "import sys; sys.modules['llvmlite'] = sys.modules['scipy_openblas32'] = None\n"
         "import adjoint as ad\n"
-        "for k in range(4): print((ad.ones((6000, 1000)) * (k + 2.5)).sum().item())\n"
+        "for k in range(4): print((ad.ones((600, 1000)) * (k + 2.5)).sum().item())\n"
         "for k in range(4): print((ad.ones((3,)) * (k + 2.5)).mean().item())"
     )
     result = subprocess.run(
@@ -186,7 +160,7 @@ def test_without_the_native_parts_one_notice_and_numpy(backend: str) -> None:
         check=False,
     )
     assert result.returncode == 0, result.stderr
-    assert result.stdout.split() == ["15000000.0", "21000000.0", "27000000.0", "33000000.0", "2.5", "3.5", "4.5", "5.5"]
+    assert result.stdout.split() == ["1500000.0", "2100000.0", "2700000.0", "3300000.0", "2.5", "3.5", "4.5", "5.5"]
     assert result.stderr.count("computes with NumPy alone") == 1 and "pip install llvmlite" in result.stderr
 
 

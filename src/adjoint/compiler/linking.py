@@ -44,6 +44,7 @@ _new_tuple = tuple.__new__  # named tuples by their own constructor take twice a
 MOST_KERNELS = 1 << 12  # that are remembered; a program keeps those that it calls
 DRAFTED = ("nest", "move", "window", "product")  # units whose code may be a draft,
 MOST_TIME, MOST_TEXT = 3e5, 1 << 16  # and of these the nanoseconds and characters: registers become a thread's stack
+DRAFT_FROM = 128  # kernels that a program lacks: drafts of fewer spare less than is lost where it comes back
 PER_CHARACTER = 400.0  # nanoseconds that LLVM takes to make final code of a draft, and how long its program may run
 
 
@@ -117,7 +118,8 @@ def find(keys: Iterable[Key], draft: bool = False) -> dict[Key, Kernel]:
                 missing.append((key, family, numbers))
             else:
                 found[key] = _kernels[key, now] = kernel
-        for (key, _, _), kernel in zip(missing, _compiled(missing, draft) if missing else (), strict=True):
+        many = len(missing) >= DRAFT_FROM
+        for (key, _, _), kernel in zip(missing, _compiled(missing, draft and many) if missing else (), strict=True):
             found[key] = _kernels[key, now] = kernel
         if not draft:
             finish([kernel.code for kernel in found.values()])

@@ -97,11 +97,6 @@ class Budget:
         found.met += 1
         found.each += (seconds - found.each) / min(found.met, RECENT)  # those of a sequence that grows take ever longer
 
-    def spent_on_one(self, family: Any) -> float:
-        """The seconds that the interpreter has spent on a graph that was met first."""
-        found = self.families.get(family)
-        return 0.0 if found is None else found.each
-
     def has_relatives(self, family: Any) -> tuple[bool, bool]:
         """Whether a graph of this family has others, and whether some of these were compiled, or one of them is to be."""
         found = self.families.get(family)

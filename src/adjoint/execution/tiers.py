@@ -1,8 +1,8 @@
 """Which program runs a plan: NumPy's or a native one.
 
-ADJOINT_BACKEND chooses, read once: `auto` (the default) compiles a structure that has come back once the interpreter has spent
-on it what compiling takes (see `budget`), and a new one if computing it once would take NumPy as long; `native` compiles every
-structure at once; `numpy` is the interpreter alone, which runs what native code can't serve in any case.
+ADJOINT_BACKEND chooses, read once: `auto` (the default) compiles a structure when it is large, or has come back so often
+that the interpreter has spent on it what compiling takes (see `budget`); `native` compiles every structure at once; `numpy`
+is the interpreter alone. A structure that native code can't serve runs on the interpreter all the same.
 """
 
 from __future__ import annotations
@@ -21,14 +21,16 @@ from adjoint.execution.budget import budget
 from adjoint.execution.numpy_programs import TINY, choose, is_tiny
 from adjoint.graph import Node
 from adjoint.graph.collector import without_collector
-from adjoint.plan.plan import PRODUCTS, Plan, Program
+from adjoint.plan.plan import Plan, Program
 from adjoint.runtime.interrupts import Uninterrupted
 
 BACKENDS = ("numpy", "auto", "native")
-NUMPYS = 2e-6, 1.5e-9, 1e-10  # seconds, about, of NumPy for an operation, an element, and a product that is summed
+LARGE = 1 << 18  # elements computed in all: from here on a structure that came back is compiled at once
+HUGE = 1 << 22  # from here on, one that is new
+SHORT = 1000  # operations: of more, as many times more elements, for compiling takes as many times longer
 DETERMINISTIC_FROM = 1 << 12  # elements: where results must not depend on what ran before, smaller plans are NumPy's
 SECONDS = 0.006  # what compiling takes, about: for a plan, and for each of its steps
-SECONDS_PER_STEP = 0.0002
+SECONDS_PER_STEP = 0.0005
 LOADING = 0.06  # what loading the compiler takes, once in a process
 STEPS_THAT_COUNT = 64  # of a long plan of small arrays: the tape machine takes over then
 LONG = 2000  # steps
@@ -68,12 +70,10 @@ class Tiers:
         """Whether a structure of these nodes gets a plan before it comes back."""
         if self.deterministic or self.backend != "auto":
             return self.deterministic or self.backend == "native"
-        pending = [(x.op, x.type, x.inputs) for x in nodes if x.value is None and type(x.type) is not tuple]
-        price = _price(len(nodes))
-        elements = sum([t.size for _, t, _ in pending])
-        if elements > TINY * len(nodes) and budget.at_first_sight(family, price):
+        elements: int = sum([x.type.size for x in nodes if x.value is None and type(x.type) is not tuple])
+        if elements > TINY * len(nodes) and budget.at_first_sight(family, SECONDS + SECONDS_PER_STEP * len(nodes)):
             return True
-        return _by_numpy([(op, t, [x.type for x in inputs[:2]]) for op, t, inputs in pending]) >= price
+        return elements >= HUGE * max(1.0, len(nodes) / SHORT)
 
     def spend(self, family: Any, seconds: float) -> None:
         """The interpreter has computed a graph that was met first."""
@@ -99,28 +99,8 @@ class Tiers:
         count = plan.count
         if is_tiny(plan):  # for the tape machine: nothing is compiled that grows with the plan
             return 0.0 if count >= LONG else SECONDS + SECONDS_PER_STEP * min(count, STEPS_THAT_COUNT)
-        price, types = _price(count), plan.types
-        spent = budget.spent_on_one(plan.family)
-        if spent < price:
-            made = [x for x in plan.steps if type(x.type) is not tuple]
-            spent = max(spent, _by_numpy([(x.op, x.type, [types[k] for k in x.inputs[:2]]) for x in made]))
-        return budget.price(plan.family, plan.asked, max(price - spent, 0.0))
-
-
-def _price(count: int) -> float:
-    """The seconds that compiling so many steps takes, about."""
-    return SECONDS + SECONDS_PER_STEP * count
-
-
-def _by_numpy(made: Sequence[tuple[Any, Any, Sequence[Any]]]) -> float:
-    """The seconds that NumPy would take, about, given what is done, of which type the result is, and the first two operands. How
-    many products a matrix product or a convolution adds up follows from the extents, of which each array has two in three."""
-    operations, elements, products = len(made), 0, 0.0
-    for op, t, given in made:
-        elements += t.size
-        if op in PRODUCTS:
-            products += math.prod([math.sqrt(x.size) for x in (t, *given)])
-    return sum([n * each for n, each in zip((operations, elements, products), NUMPYS, strict=True)])
+        price = 0.0 if elements >= LARGE else SECONDS + SECONDS_PER_STEP * count
+        return budget.price(plan.family, plan.asked, price)
 
 
 tiers = Tiers()
