@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -36,3 +37,12 @@ def some(values: Iterable[Any], every: int) -> list[Any]:
         )
         for number, value in enumerate(values)
     ]
+
+
+def in_threads(work: Callable[[int], object], count: int) -> None:
+    """Call `work` with each number below `count`, each in a thread of its own, all at the same time."""
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +16,7 @@ from adjoint.execution.native.program import OFTEN, Native, compile_nests
 from adjoint.plan.canonical import canonicalize
 from adjoint.plan.plan import build
 from adjoint.runtime import llvm
+from support import in_threads
 
 pytest.importorskip("llvmlite")
 A = np.linspace(-1.0, 2.0, 12).reshape(3, 4)
@@ -128,11 +128,7 @@ def test_threads_run_one_program() -> None:
         expected = native.run_once(own, numbers, ())
         wrong.extend([k for k in range(300) if not equal(native.run(own, numbers, True), expected)])
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, 4)
     assert not wrong
 
 

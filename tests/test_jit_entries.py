@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import sys
-import threading
 from collections import OrderedDict, UserDict
 
 import numpy as np
@@ -17,6 +16,7 @@ from adjoint.execution.tiers import tiers
 from adjoint.runtime import entries
 from adjoint.tracer import compiled, guards, write_results
 from adjoint.tracer.write_step import UNUSUAL
+from support import in_threads
 
 X = np.arange(6, dtype="f").reshape(2, 3)
 
@@ -125,11 +125,7 @@ def test_threads_that_call_at_once(way):
         wrong.extend([k for _ in range(200) if not np.allclose(f(x).numpy(), wanted, 1e-5)])
 
     f(np.zeros((64, 64), "f"))
-    threads = [threading.Thread(target=call, args=(k,)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(call, 4)
     assert not wrong
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import mmap
-import threading
 
 import numpy as np
 import pytest
@@ -26,6 +25,7 @@ from adjoint.runtime.memory import (
     join_pages,
     take,
 )
+from support import in_threads
 
 SIZE = 1 << 18
 
@@ -129,11 +129,7 @@ def test_results_of_many_threads_do_not_share_memory(returned: Returned) -> None
             for pages in held:
                 returned.add(pages)
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, 4)
     assert not wrong
     returned.let_go()
     assert returned.held == sum(p.nbytes for same in returned.by_size.values() for p in same)
