@@ -51,8 +51,8 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(autouse=True, scope="session")
 def random_numbers():
-    """Hypothesis makes its random numbers once, and asks the collector who holds them: since Python 3.14 that is a dictionary which
-    may have been frozen by then, and of such the collector says nothing."""
+    """Hypothesis makes its random numbers once, and asks the collector who holds them: since Python 3.14 that is a dictionary
+    which may have been frozen by then, and of such the collector says nothing."""
     given(none())(lambda _: None)()
 
 

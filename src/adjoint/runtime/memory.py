@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint._references import reference_counts
 from adjoint._tuples import NamedTuple
 from adjoint.shapes import Shape
 
@@ -190,7 +191,8 @@ class Layout(NamedTuple):
 
 
 def _layout() -> Layout | None:
-    """The layout of objects; None where that can't be made out, or is another one than code in C knows."""
+    """The layout of objects; None where that can't be made out, or is another one than code in C knows, which reads how many
+    references an object has as its first word."""
     if DATA_FIELD is None:
         return None
     samples = [np.empty((n + 1, n + 2)) for n in range(3)]
@@ -205,6 +207,7 @@ def _layout() -> Layout | None:
     contents, texts = bytes.__basicsize__ - 1, [bytes(range(n, n + 8)) for n in range(3)]
     fits = all(_at(id(x) + type_).value == id(type(x)) for x in (*held, held, None))
     fits = fits and all(_at(id(held) + items + 8 * k).value == id(x) for k, x in enumerate(held))
+    fits = fits and [_at(place).value for place in map(id, samples)] == [n - 1 for n in reference_counts(samples)]
     fits = fits and contents % 8 == 0 and all(ctypes.string_at(id(text) + contents, 8) == text for text in texts)
     found = Layout(type_, DATA_FIELD, flags[0], contents, items) if fits and flags else None
     return found if found is not None and found[:-1] == IN_C else None

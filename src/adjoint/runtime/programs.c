@@ -168,14 +168,15 @@ object *holds(object *self, object *nothing) {
     return result;
 }
 
-/* Of arrays in a tuple: how many, their class, that of what lends memory once, what counts a reference, what is given, and where
-   a tuple's items are. */
+/* Of arrays in a tuple: how many, their class, that of what lends memory once, what counts a reference, what is given, and where a
+   tuple's items are. If `references` isn't 0, behind the arrays are as many nodes: then the answer is `shared` where the memory is
+   nobody else's, but one of all these has not so many references. */
 struct own {
     word arrays;
     object *class, *lease;
     void (*count)(object *);
-    object *yes, *no;
-    word items;
+    object *yes, *no, *shared;
+    word items, references;
 };
 
 static inline int is_own(const struct own *o, object *array) {
@@ -189,6 +190,10 @@ object *owned(object *self, object *given) {
     word k = 0;
     while (k < o->arrays && is_own(o, field(given, o->items + 8 * k))) k++;
     object *result = k == o->arrays ? o->yes : o->no;
+    if (result == o->yes && o->references) {
+        for (k = 0; k < 2 * o->arrays && *(word *)field(given, o->items + 8 * k) == o->references;) k++;
+        if (k < 2 * o->arrays) result = o->shared;
+    }
     o->count(result);
     return result;
 }

@@ -1,4 +1,4 @@
-; Made from programs.c by `make native`; its SHA-256 is cc464ed519e83826ee5f21ec2a34bd7598ba48d290edc1234d608ff3417d9647
+; Made from programs.c by `make native`; its SHA-256 is 537afd8fabbbf956096e2033b39c6af6c4140737903b7ff0e2a84ffd446a2319
 define void @$run(ptr %0) #0 {
   %2 = load ptr, ptr %0, align 8
   %3 = load ptr, ptr %2, align 8
@@ -334,11 +334,11 @@ define ptr @$holds(ptr %0, ptr %1) #0 {
 define ptr @$owned(ptr %0, ptr %1) #0 {
   %3 = getelementptr inbounds i8, ptr %0, i64 32
   %4 = load i64, ptr %3, align 8
-  %5 = icmp sgt i64 %4, 0
-  br i1 %5, label %6, label %38
+  %5 = icmp slt i64 %4, 1
+  br i1 %5, label %38, label %6
 
 6:
-  %7 = getelementptr inbounds i8, ptr %0, i64 80
+  %7 = getelementptr inbounds i8, ptr %0, i64 88
   %8 = load i64, ptr %7, align 8
   %9 = getelementptr i8, ptr %1, i64 %8
   %10 = getelementptr inbounds i8, ptr %0, i64 40
@@ -384,13 +384,54 @@ define ptr @$owned(ptr %0, ptr %1) #0 {
 38:
   %39 = phi i64 [ 0, %2 ], [ %14, %21 ], [ %14, %13 ], [ %4, %35 ], [ %14, %30 ]
   %40 = icmp eq i64 %39, %4
-  %41 = select i1 %40, i64 64, i64 72
-  %42 = getelementptr inbounds i8, ptr %0, i64 %41
-  %43 = load ptr, ptr %42, align 8
-  %44 = getelementptr inbounds i8, ptr %0, i64 56
-  %45 = load ptr, ptr %44, align 8
-   call void %45(ptr %43)
-  ret ptr %43
+  %41 = getelementptr inbounds i8, ptr %0, i64 64
+  %42 = getelementptr inbounds i8, ptr %0, i64 72
+  %43 = select i1 %40, ptr %41, ptr %42
+  %44 = load ptr, ptr %43, align 8
+  %45 = load ptr, ptr %41, align 8
+  %46 = icmp eq ptr %44, %45
+  br i1 %46, label %47, label %71
+
+47:
+  %48 = getelementptr inbounds i8, ptr %0, i64 96
+  %49 = load i64, ptr %48, align 8
+  %50 = icmp eq i64 %49, 0
+  %51 = or i1 %50, %5
+  br i1 %51, label %71, label %52
+
+52:
+  %53 = shl nuw i64 %4, 1
+  %54 = getelementptr inbounds i8, ptr %0, i64 88
+  %55 = load i64, ptr %54, align 8
+  %56 = getelementptr i8, ptr %1, i64 %55
+  %57 = call i64 @llvm.smax.i64(i64 %53, i64 1)
+  br label %61
+
+58:
+  %59 = add nuw nsw i64 %62, 1
+  %60 = icmp eq i64 %59, %57
+  br i1 %60, label %71, label %61
+
+61:
+  %62 = phi i64 [ 0, %52 ], [ %59, %58 ]
+  %63 = shl nsw i64 %62, 3
+  %64 = getelementptr i8, ptr %56, i64 %63
+  %65 = load ptr, ptr %64, align 8
+  %66 = load i64, ptr %65, align 8
+  %67 = icmp eq i64 %66, %49
+  br i1 %67, label %58, label %68
+
+68:
+  %69 = getelementptr inbounds i8, ptr %0, i64 80
+  %70 = load ptr, ptr %69, align 8
+  br label %71
+
+71:
+  %72 = phi ptr [ %70, %68 ], [ %44, %38 ], [ %44, %47 ], [ %44, %58 ]
+  %73 = getelementptr inbounds i8, ptr %0, i64 56
+  %74 = load ptr, ptr %73, align 8
+   call void %74(ptr %72)
+  ret ptr %72
 }
 define ptr @$freeze(ptr %0, ptr %1) #0 {
   %3 = getelementptr inbounds i8, ptr %0, i64 72

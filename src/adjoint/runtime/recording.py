@@ -47,7 +47,8 @@ WIDTH = 11  # numbers that say what a node is
 def _places() -> tuple[int, ...] | None:
     """Where Python's objects have what native code reads: their class, a tuple's items, then a node's fields; None where that
     isn't so."""
-    if LAYOUT is None or (LAYOUT.type, LAYOUT.contents) != (8, CONTENTS):
+    basic: Any = list.__basicsize__  # behind the address of the items there is how many fit
+    if LAYOUT is None or (LAYOUT.type, LAYOUT.contents, basic) != (8, CONTENTS, LISTED + 16):
         return None
     at = ctypes.c_void_p.from_address
     samples: Any = ((1, 2), [1, 2, 3], (), [None] * 5, {}, {1: 2, "3": 4})

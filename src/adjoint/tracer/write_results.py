@@ -142,28 +142,30 @@ class Results:
                 w.add(f"g{k} = new(Tensor)", f"g{k}.node = Node({w.name(SCATTER_ADD)}, {made})")
         holders += [(f"t{k}", x) for k, (kind, x) in enumerate(self.compiled.outputs) if kind == "value"]
         self._tensors([(holder, place) for holder, place in holders if place not in self.shared])
-        ours, owned = "", self.station.owned(len(self.shared)) if self.shared else None
-        if owned is not None:
-            w.add(f"ours = {w.name(owned)}(({''.join([f'w{k}, ' for k in self.shared.values()])}))")
-            ours = "ours or "
+        old = [*self.shared.values()]
+        owned = self.station.owned(len(old), 0 if self.many else SOLE - 1) if old else None
+        values, nodes = ["".join([f"{letter}{k}, " for k in old]) for letter in "wn"]
+        held = values if self.many else values + nodes
+        if old:
+            # nobody else holds the node or its value: that it becomes another one can't be seen
+            w.add("sole = False" if owned is None else f"sole = {w.name(owned)}(({held}))")
         if self.many:
-            self._share_many(bool(ours))
-        elif self.shared:
-            counts = "".join([f"cn{r}, cw{r}, " for r in self.shared])
-            w.add(f"{counts}= map(getrefcount, ({''.join([f'n{k}, w{k}, ' for k in self.shared.values()])}))")
-        for r, k in self.shared.items():
+            self._share_many(owned is not None)
+        elif old:
+            w.add(f"counts = None if sole else [*map(getrefcount, ({held}))]")
+        for i, (r, k) in enumerate(self.shared.items()):
             if not self.many:
-                # nobody else holds the node or its value: that it becomes another one can't be seen
-                w.add(f"sole{r} = cn{r} == cw{r} == {SOLE} and ({ours}is_ours(w{k}))")
+                counted = f"counts[{i}] == counts[{i + len(old)}] == {SOLE}"
+                w.add(f"sole{r} = sole or {counted} and (sole is None or is_ours(w{k}))")
                 w.add(f"r{r} = w{k} if sole{r} else {self._memory(r)}")
             self._becomes(r, f"r{r}")
         self._tensors([(holder, place) for holder, place in holders if place in self.shared])
 
     def _share_many(self, looked: bool) -> None:
-        """The same in lists; `ours` says that of all arrays, where it was `looked` at. No loop stands in the written function:
-        Python 3.13 takes its jump back, where handlers run, to be outside of a `try` around it."""
+        """The same in lists; `sole` says whether all arrays are ours, where it was `looked` at. No loop stands in the written
+        function: Python 3.13 takes its jump back, where handlers run, to be outside of a `try` around it."""
         w, types, sizes = self.w, self.compiled.types, self.sizes
-        w.add(f"sole = soles(nodes, values, {'ours' if looked else False})")
+        w.add(f"sole = soles(nodes, values, {'sole' if looked else False})")
         made = [
             (k, np.empty, (types[r].shape, types[r].dtype.dtype))
             if sizes[r] < LEASED_FROM

@@ -48,13 +48,15 @@ def holding(listed: Sequence[tuple[dict[Any, Any], Any, Any]]) -> Callable[[], b
     return entries.made("holds", _loop()["holds"], numbers, False)
 
 
-def owned(count: int) -> Callable[[Any], bool] | None:
-    """A function that says of so many arrays in a tuple whether nobody else sees the memory of any of them: `is_ours`; None where
+def owned(count: int, references: int = 0) -> Callable[[Any], bool | None] | None:
+    """A function that says of so many arrays in a tuple whether nobody else sees the memory of any of them: `is_ours`. With a
+    number of `references`, as many nodes stand behind them, and it says None where one of all these hasn't so many. None where
     Python can't have such functions."""
     if LAYOUT is None:
         return None
     increase = entries.function_of_c("Py_IncRef")
-    numbers = [count, id(np.ndarray), id(Lease), increase, id(True), id(False), LAYOUT.items]
+    classes, answers = (id(np.ndarray), id(Lease)), (id(True), id(False), id(None))
+    numbers = [count, *classes, increase, *answers, LAYOUT.items, references]
     return entries.made("owned", _loop()["owned"], numbers, True)
 
 
@@ -257,9 +259,9 @@ class Station:
         return lines if self.enter is None else lines[:1]
 
     @staticmethod
-    def owned(count: int) -> Callable[[Any], bool] | None:
+    def owned(count: int, references: int = 0) -> Callable[[Any], bool | None] | None:
         """See `owned`."""
-        return owned(count)
+        return owned(count, references)
 
     @staticmethod
     def holding(listed: Sequence[tuple[dict[Any, Any], Any, Any]]) -> Callable[[], bool] | None:
