@@ -351,6 +351,7 @@ def _tiles(e: Emitter, kernel: Kernel) -> None:
         with e.loop("0", times, 1) as panel:
             first = e.plus(e.times(panel, width), column)
             b, c = further("%b", e.plus(e.times(first, "%b_by"), e.times("%skipped", b_step))), further("%c", first)
+            near.set(further(b, e.times(width, "%b_by")))
             reader.jump(begin)
             with e.loop("0", kinds, 1):
                 top, rows, count, place, apart, a_row, a_step, ahead = reader.numbers(8)
@@ -375,6 +376,7 @@ def _tiles(e: Emitter, kernel: Kernel) -> None:
                         left = e.index("umin", e.index("sub", "%k", at), "%sums")
                         later = [further(p, e.times(at, by)) for p, by in ((a, a_step), (b, b_step), (near.get(), near_step))]
                         tile(*later[:2], left, "true", later[2])
+                    near.advance(e.times(near_step, "%k"))
 
 
 def _gathers(e: Emitter, kernel: Kernel) -> None:
