@@ -54,7 +54,8 @@ def join(fusion: Fusion) -> Fusion:
 def _tile(unit: Product | Window) -> int:
     """Elements in a tile: whole images or matrices of a batch, or as many rows as suit who computes them."""
     if isinstance(unit, Window):
-        return max(tuning().joined_tile // unit.grain, 1) * unit.grain
+        least = unit.sizes.together if unit.sizes is not None else 1
+        return max(tuning().joined_tile // unit.grain, least) * unit.grain
     return tile_rows(unit) * unit.shape[-1]
 
 

@@ -48,8 +48,17 @@ class Sizes(NamedTuple):
             return False
         if any(not 0 <= p <= 2 for sides in geometry.padding for p in sides) or min(weights[:2]) < table.winograd_from:
             return False
-        tiles = self.images * -(-self.becomes[1] // 2) * -(-self.becomes[2] // 2)
-        return tiles >= table.winograd_least and matmul_tiles.available()
+        return self.images * self.tiles >= table.winograd_least and matmul_tiles.available()
+
+    @property
+    def tiles(self) -> int:
+        """Tiles of an image in these."""
+        return -(-self.becomes[1] // 2) * -(-self.becomes[2] // 2)
+
+    @property
+    def together(self) -> int:
+        """Images that are computed together, at least: all weights are read anew for each range of them."""
+        return -(-tuning().winograd_least // self.tiles) if self.in_tiles else 1
 
     @property
     def in_strips(self) -> bool:

@@ -73,7 +73,7 @@ class ConvolutionWriter(WindowWriter):
         _, self.image, self.becomes, self.weights, self.geometry = self.sizes
         work = size_of(self.becomes) * size_of(self.weights[1:])  # multiplications for an image
         if tile is None:
-            count = -(-self.rows // max(tuning().image_tile // work, 1))
+            count = -(-self.rows // max(tuning().image_tile // work, self.sizes.together))
             tile = balanced(self.rows, range(count, 2 * count + 1))
         if to_weights:  # a part must have enough to add up to each weight, or writing it takes longer than computing it
             tile = max(

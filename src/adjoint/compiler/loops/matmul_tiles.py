@@ -351,6 +351,7 @@ def _tiles(e: Emitter, kernel: Kernel) -> None:
         with e.loop("0", times, 1) as panel:
             first = e.plus(e.times(panel, width), column)
             b, c = further("%b", e.plus(e.times(first, "%b_by"), e.times("%skipped", b_step))), further("%c", first)
+            near.set(further(b, e.times(width, "%b_by")))
             reader.jump(begin)
             with e.loop("0", kinds, 1):
                 top, rows, count, place, apart, a_row, a_step, ahead = reader.numbers(8)
@@ -366,14 +367,16 @@ def _tiles(e: Emitter, kernel: Kernel) -> None:
                         begin_at = e.plus(e.times(e.index("udiv", number, arrays), part), "%c_first")
                         near.set(further(array, begin_at))
 
-                    def tile(a: str, b: str, k: str, again: str) -> None:
+                    def tile(a: str, b: str, k: str, again: str, near: str) -> None:
                         call(e, function, "tile", a, a_row, a_step, b, b_step, into, "%c_row", k, "%columns", again,
-                             further(a, ahead), near.get(), near_step)  # fmt: skip
+                             further(a, ahead), near, near_step)  # fmt: skip
 
-                    tile(a, b, e.index("umin", "%k", "%sums"), "%again")
+                    tile(a, b, e.index("umin", "%k", "%sums"), "%again", near.get())
                     with e.when(e.test("slt", "%sums", "%k")), e.loop("%sums", "%k", "%sums") as at:
                         left = e.index("umin", e.index("sub", "%k", at), "%sums")
-                        tile(further(a, e.times(at, a_step)), further(b, e.times(at, b_step)), left, "true")
+                        later = [further(p, e.times(at, by)) for p, by in ((a, a_step), (b, b_step), (near.get(), near_step))]
+                        tile(*later[:2], left, "true", later[2])
+                    near.advance(e.times(near_step, "%k"))
 
 
 def _gathers(e: Emitter, kernel: Kernel) -> None:
