@@ -125,24 +125,27 @@ class _Unit(Writer):
         step = rows_of_chunk(-(-nest.extent // whole), step, tile_height() if single else 1) * whole
         nest.set_chunks(step)
         elements = min(step, nest.extent) * nest.elements
-        for slot in unit.tiles:
-            unit.tiles[slot] = self.arguments.reserve(elements * BYTES[excerpt.dtypes[slot]])
+        tiles = nest.tiles = {
+            slot: self.arguments.reserve(elements * BYTES[excerpt.dtypes[slot]]) for slot in unit.tiles
+        }
         writers: list[RangeWriter] = []
         for k, made in enumerate(unit.products):
-            made.tile = unit.tiles.get(made.step.output)
-            name = f"made{k}"
+            name, place = f"made{k}", tiles.get(made.step.output)
             if isinstance(made, Product):
-                product = product_writer(made, name, self.arguments, elements // made.shape[-1])
-                if type(product) is TiledWriter and not product.batch and not product.gathers:
-                    product.near = nearby(nest, made)
-                writers.append(product)
+                writer = product_writer(
+                    made, name, self.arguments, elements // made.shape[-1], in_tile=place is not None
+                )
+                if type(writer) is TiledWriter and not writer.batch and not writer.gathers:
+                    writer.near = nearby(nest, made)
             else:
-                writers.append(window_writer(made, name, self.arguments, elements // made.grain))
+                writer = window_writer(made, name, self.arguments, elements // made.grain)
+            writer.tile_at = place
+            writers.append(writer)
         followers: list[BatchWriter] = []
         for k, follower in enumerate(unit.followers):
             assert isinstance(follower, Product)
             writer = product_writer(follower, f"follower{k}", self.arguments, follower.shape[-2])
-            writer.cached = unit.tiles
+            writer.cached = tiles
             followers.append(writer)
         return self.ranges(writers, nest, step, nest.extent, followers)
 
@@ -240,8 +243,11 @@ def _common_multiple(a: int, b: int) -> int:
     return a // x * b
 
 
-def product_writer(product: Product, name: str, arguments: Arguments, chunk: int, alone: bool = False) -> Any:
-    """The writer of a product, in chunks of so many rows, by what was chosen for it; `alone`, if it is a unit of its own."""
+def product_writer(
+    product: Product, name: str, arguments: Arguments, chunk: int, alone: bool = False, in_tile: bool = False
+) -> Any:
+    """The writer of a product, in chunks of so many rows, by what was chosen for it; `alone`, if it is a unit of its own, and
+    `in_tile`, if nothing but the tile is kept of it."""
     assert product.choice is not None
     kind: Any = LibraryWriter if product.choice.library else TiledWriter
     if kind is LibraryWriter and alone and product.choice.library == "OpenBLAS" and VectorPartsWriter.suits(product):
@@ -250,7 +256,7 @@ def product_writer(product: Product, name: str, arguments: Arguments, chunk: int
         kind = VectorWriter
     if kind is TiledWriter and alone and PartsWriter.suits(product):
         kind = PartsWriter
-    if kind is TiledWriter and TurnedWriter.suits(product, chunk, alone):
+    if kind is TiledWriter and not in_tile and TurnedWriter.suits(product, chunk, alone):
         kind = TurnedWriter
     return kind(product, name, arguments, chunk)
 

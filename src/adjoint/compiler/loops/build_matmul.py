@@ -278,7 +278,7 @@ class TurnedWriter(RangeWriter):
     whole or, if it is a unit of its own, as a function of a range of its columns."""
 
     def __init__(self, product: Product, name: str, arguments: Arguments, chunk: int) -> None:
-        super().__init__(product.step, None, name, arguments)
+        super().__init__(product.step, name, arguments)
         (n, _), m = product.a.shape[-2:], product.b.shape[-1]
         self.n, self.m, self.whole = n, m, chunk == n
         self.rows, self.row_elements = (n, m) if self.whole else (m, n)
@@ -286,9 +286,9 @@ class TurnedWriter(RangeWriter):
         columns = m if self.whole else -(-m // (-(-n // chunk) * self.lanes)) * self.lanes
         self.chunk = n if self.whole else columns
         self.turned = arguments.reserve(n * columns * ITEMSIZE[self.dtype])
-        other = Product(product.step, transposed(product.b), transposed(product.a), (m, n))
-        other.choice, other.tile = product.choice, self.turned
+        other = Product(product.step, transposed(product.b), transposed(product.a), (m, n), product.choice)
         self.other = TiledWriter(other, f"{name}.turned", arguments, columns)
+        self.other.tile_at = self.turned
         if self.other.start:  # else B is packed already
             with self.another() as e:
                 e.call(f"@${self.other.name}.start", passed("%first", "%last"))
@@ -303,7 +303,7 @@ class TurnedWriter(RangeWriter):
         (n, k), m = product.a.shape[-2:], product.b.shape[-1]
         lanes = lanes_of(product.step.type.dtype.name)
         together = product.a.strides[-1] == 1 and product.b.strides[-2] == 1
-        simple = len(product.shape) == 2 and product.tile is None and together
+        simple = len(product.shape) == 2 and together
         if not simple or n >= m or n % lanes != 0 or m % lanes != 0 or k < 2 * lanes:
             return False
         return chunk == n or (alone and k > tuning().deep and 4 * n * m <= (m - n) * k)

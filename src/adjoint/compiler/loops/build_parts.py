@@ -81,8 +81,7 @@ class PartsWriter(TiledWriter, Parts):
         (n, m), turned = product.shape, product
         self.across = n < m  # of two matrices the smaller one is packed
         if self.across:
-            turned = Product(product.step, transposed(product.b), transposed(product.a), (m, n))
-            turned.choice = product.choice
+            turned = Product(product.step, transposed(product.b), transposed(product.a), (m, n), product.choice)
         super().__init__(turned, name, arguments, 1)
         self.cut(self.tuning.least_part)
         self.near = (self.a.root,)

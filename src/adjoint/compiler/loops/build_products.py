@@ -45,7 +45,7 @@ class BatchWriter(RangeWriter):
     """Writes a product as a function of a range of its rows, counted through the whole batch."""
 
     def __init__(self, product: Product, name: str, arguments: Arguments, chunk: int) -> None:
-        super().__init__(product.step, product.tile, name, arguments)
+        super().__init__(product.step, name, arguments)
         self.product = product
         self.chunk = chunk  # rows in a range, of which the last may have fewer
         self.a, self.b = product.a, product.b

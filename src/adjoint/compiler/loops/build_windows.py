@@ -25,7 +25,7 @@ class WindowWriter(RangeWriter):
 
     def __init__(self, window: Window, name: str, arguments: Arguments, cells: Cells | None) -> None:
         self.cells = cells  # what is made of the result, or what a pool reads
-        super().__init__(window.step, window.tile, name, arguments)
+        super().__init__(window.step, name, arguments)
         self.window = window
         self.kind = self.step.op.name
         self.rows = window.shape[0] if self.kind != "convolution_weight_gradient" else window.reads[0].shape[0]

@@ -27,6 +27,7 @@ class NestValues(NestPlan):
         self.inputs = Inputs(self.e, arguments)
         self.current = 0  # which pass over the rows
         self.scratch: dict[Any, int] = {}  # bytes of a row, by key
+        self.tiles: dict[int, int] = {}  # where in a thread's own space arrays are of which only a tile is kept
         self.indices: dict[int, str] = {}  # of the loops around, by axis
         self.row_values: dict[Any, Value] = {}
         self.divisors: dict[int, Divisor] = {}  # of the divisions by one number for the whole row, by slot
@@ -59,8 +60,8 @@ class NestValues(NestPlan):
             size = size_of(self.excerpt.shapes[key]) * BYTES[dtypes[key]]
             every, by = self.inputs.pointer(self.share_partial(key)), self.number(size, ("totals", key), size)
             return e.at(every, e.times("%chunk", by), "i8")
-        if key in self.nest.tiles:  # a tile holds the rows from %lo on
-            tile, by = self.own(self.nest.tiles[key]), self.number(-self.elements, "tile", self.elements)
+        if key in self.tiles:  # a tile holds the rows from %lo on
+            tile, by = self.own(self.tiles[key]), self.number(-self.elements, "tile", self.elements)
             return e.at(tile, e.times("%lo", by), ELEMENT[dtypes[key]])
         if type(key) is tuple and key[0] == "scratch":
             return self.own(self.arguments.reserve(self.scratch[key]))
