@@ -33,7 +33,7 @@ def follow(fusion: Fusion, units: list[Unit], readers: dict[int, list[int]], kep
                 at[index] = made[unit.step.output] = found[0]
                 break
     for index, unit in enumerate(units):
-        if isinstance(unit, Nest) and not unit.by_cells:
+        if isinstance(unit, Nest) and unit.followers and not unit.by_cells:
             read = {view.root for follower in unit.followers for view in follower.reads}
             behind = {follower.step.output for follower in unit.followers}
             alone = [

@@ -61,8 +61,6 @@ def _fits(fusion: Fusion, unit: Product | Window, nest: Nest) -> bool:
     size, m, slot, domain = size_of(unit.shape), unit.shape[-1], unit.step.output, nest.domain
     if nest.by_cells or unit.step.op.name == "convolution_weight_gradient":  # which adds up over the images
         return False
-    if isinstance(unit, Product) and PartsWriter.suits(unit):  # neither does it come row by row
-        return False
     tuning = fusion.tuning
     if (
         size < tuning.joined_from
@@ -72,6 +70,8 @@ def _fits(fusion: Fusion, unit: Product | Window, nest: Nest) -> bool:
         or m < 16
         or size == m
     ):
+        return False
+    if isinstance(unit, Product) and PartsWriter.suits(unit):  # neither does it come row by row
         return False
     if nest.is_one_row or not nest.stored or unit.grain > 8 * tuning.joined_tile or nest.tile % unit.grain:
         return False

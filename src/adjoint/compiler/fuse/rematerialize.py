@@ -46,8 +46,9 @@ def recompute(fusion: Fusion) -> Fusion:
         if stored != nest.stored:
             units[index], changed = nest._replace(stored=stored), True
     found = fusion.with_units(units) if changed else fusion
-    for index in range(len(units)):
-        found = read_through(found, index, kept)
+    for index, unit in enumerate(units):
+        if isinstance(unit, Nest) and not kept.issuperset(unit.stored):
+            found = read_through(found, index, kept)
     return found
 
 
@@ -87,12 +88,10 @@ def _read_by_like(fusion: Fusion, units: list[Unit], maker: int, slot: int, read
 def read_through(fusion: Fusion, maker: int, kept: set[int]) -> Fusion:
     """Let the readers of what a nest makes of one array, and of single numbers, read that array, if all of them are nests."""
     nest = fusion.units[maker]
-    stored = [s for s in nest.stored if s not in kept] if isinstance(nest, Nest) else []
-    if not isinstance(nest, Nest) or not stored:
-        return fusion
+    assert isinstance(nest, Nest)
     producer = {step.output: step for step in nest.steps}
     read = {i for step in nest.steps for i in step.inputs}
-    for slot in [s for s in stored if s in producer and s not in read]:
+    for slot in [s for s in nest.stored if s not in kept and s in producer and s not in read]:
         step = producer[slot]
         source = _only_array(fusion, nest, step)
         if source is None or not step.op.light or nest.level[slot] != "element":

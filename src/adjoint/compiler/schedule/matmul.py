@@ -19,16 +19,16 @@ LINE = 64  # bytes
 
 def library_for(product: Product, alone: bool = False) -> str:
     """oneDNN, OpenBLAS, or empty for kernels of our own. `alone`: it is a unit of its own."""
-    (n, k), m = product.a.shape[-2:], product.b.shape[-1]
+    (n, k), m, table = product.a.shape[-2:], product.b.shape[-1], tuning()
     if VectorWriter.suits(product) or (alone and PartsWriter.suits(product)):
         return ""
     by_rows = n == 1 and _is_narrow(product)
-    if (n == 1 or m == 1) and not by_rows and n * k * m >= tuning().least_vector and libraries.missing() is None:
+    if (n == 1 or m == 1) and not by_rows and n * k * m >= table.least_vector and libraries.missing() is None:
         return "OpenBLAS"
-    largest = next(elements for rows, elements in tuning().largest if n >= rows)
-    if matmul_tiles.available() and m >= tuning().narrowest and k * m <= largest:
+    largest = next(elements for rows, elements in table.largest if n >= rows)
+    if matmul_tiles.available() and m >= table.narrowest and k * m <= largest:
         return ""
-    better = product.step.type.dtype.name == "float32" and n > 1 and m > 1 and n * k * m >= tuning().small
+    better = product.step.type.dtype.name == "float32" and n > 1 and m > 1 and n * k * m >= table.small
     if better and onednn.available():
         return "oneDNN"
     return "OpenBLAS" if libraries.missing() is None else ""
