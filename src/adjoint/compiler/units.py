@@ -6,7 +6,6 @@ from the shapes.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,10 +32,10 @@ from adjoint.compiler.loops.build_vector import VectorWriter
 from adjoint.compiler.loops.build_windows import ConvolutionWriter, PoolWriter
 from adjoint.compiler.loops.build_winograd import WinogradWriter
 from adjoint.compiler.loops.ranges import RangeWriter, passed
-from adjoint.compiler.schedule.chunks import rows_of_chunk
-from adjoint.compiler.schedule.matmul import tile_height
+from adjoint.compiler.schedule.nests import schedule_nest
 from adjoint.compiler.tables import LARGE, Arguments, First, Writer
 from adjoint.compiler.targets.llvm import source_of
+from adjoint.compiler.targets.target import tuning
 from adjoint.runtime import code
 from adjoint.shapes import contiguous, size_of
 
@@ -114,17 +113,11 @@ class _Unit(Writer):
     def nest(self, excerpt: Excerpt, unit: Nest) -> int:
         if unit.by_cells:
             return self.cells(excerpt, unit)
-        nest = NestWriter(excerpt, unit, self.arguments)
+        schedule = schedule_nest(excerpt, unit)
+        nest, step = NestWriter(excerpt, unit, schedule, self.arguments), schedule.step
         if not unit.tile:
-            return self.ranges([], nest, nest.step, nest.extent)
-        # a chunk ends where matrices and images do, though these may lie across the nest's rows
-        grains = [made.grain for made in unit.products] + [size_of(unit.domain[-2:])] * bool(unit.followers)
-        whole = functools.reduce(_common_multiple, grains, nest.elements) // nest.elements
-        single = any([isinstance(one, Product) and one.shape[-1] == nest.elements * whole for one in unit.products])
-        step = max(unit.tile // (nest.elements * whole), 1)
-        step = rows_of_chunk(-(-nest.extent // whole), step, tile_height() if single else 1) * whole
-        nest.set_chunks(step)
-        elements = min(step, nest.extent) * nest.elements
+            return self.ranges([], nest, step, schedule.extent)
+        elements = min(step, schedule.extent) * nest.elements
         tiles = nest.tiles = {
             slot: self.arguments.reserve(elements * BYTES[excerpt.dtypes[slot]]) for slot in unit.tiles
         }
@@ -147,7 +140,7 @@ class _Unit(Writer):
             writer = product_writer(follower, f"follower{k}", self.arguments, follower.shape[-2])
             writer.cached = tiles
             followers.append(writer)
-        return self.ranges(writers, nest, step, nest.extent, followers)
+        return self.ranges(writers, nest, step, schedule.extent, followers)
 
     def cells(self, excerpt: Excerpt, unit: Nest) -> int:
         """A nest that is computed on what a convolution before it, or a pool behind it, has in registers."""
@@ -192,7 +185,7 @@ class _Unit(Writer):
         if finish is not None:
             self.functions.append(finish)
             self.last.append("finish")
-        self.time += nest.time
+        self.time += nest.schedule.time
 
     def call(
         self, writer: RangeWriter, nest: NestWriter | None, rows: int, elements: int, bounds: tuple[str, str]
@@ -230,17 +223,7 @@ def nearby(nest: NestWriter, product: Product) -> tuple[int, ...]:
         if view.offset == 0 and view.shape == unit.domain and view.strides == steps and view.root not in made
     ]
     found = dict.fromkeys([*[slot for slot in stored if dtypes[slot] == dtype], *read])
-    return tuple(found)[: nest.tuning.most_fetched]
-
-
-def _common_multiple(a: int, b: int) -> int:
-    """The least common multiple."""
-    if a % b == 0 or b % a == 0:  # as it nearly always is
-        return max(a, b)
-    x, y = a, b
-    while y:
-        x, y = y, x % y
-    return a // x * b
+    return tuple(found)[: tuning().most_fetched]
 
 
 def product_writer(

@@ -46,8 +46,8 @@ def recompute(fusion: Fusion) -> Fusion:
         if stored != nest.stored:
             units[index], changed = nest._replace(stored=stored), True
     found = fusion.with_units(units) if changed else fusion
-    for index, unit in enumerate(units):
-        if isinstance(unit, Nest) and not kept.issuperset(unit.stored):
+    for index, nest in enumerate(units):
+        if isinstance(nest, Nest) and not kept.issuperset(nest.stored):
             found = read_through(found, index, kept)
     return found
 

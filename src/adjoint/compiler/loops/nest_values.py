@@ -9,21 +9,22 @@ from adjoint.compiler.fuse.kinds import Nest, View
 from adjoint.compiler.loops.build import BYTES, ELEMENT, Emitter, Value
 from adjoint.compiler.loops.division import Divisor, divisor, quotient
 from adjoint.compiler.loops.formulas import computed, scaled_plainly
-from adjoint.compiler.schedule.nests import Dimension, NestPlan, Strides
+from adjoint.compiler.schedule.nests import Dimension, NestFacts, NestSchedule, Strides
 from adjoint.compiler.tables import LARGE, Arguments, Function, Inputs, Key, Start
 from adjoint.plan.plan import Step
-from adjoint.runtime import llvm
 from adjoint.shapes import contiguous, size_of
 
 
-class NestValues(NestPlan):
+class NestValues(NestFacts):
     """Writes what is read and computed in the loops that stand around: those of `indices`. What is the same all along a row is
     computed before, once."""
 
-    def __init__(self, excerpt: Excerpt, nest: Nest, arguments: Arguments) -> None:
+    def __init__(self, excerpt: Excerpt, nest: Nest, schedule: NestSchedule, arguments: Arguments) -> None:
         super().__init__(excerpt, nest)
+        self.schedule = schedule
+        self.partial = schedule.partial  # as far as pointers are to what each chunk has for itself
         self.arguments = arguments
-        self.e = Emitter(self.lanes)
+        self.e = Emitter(schedule.lanes)
         self.inputs = Inputs(self.e, arguments)
         self.current = 0  # which pass over the rows
         self.scratch: dict[Any, int] = {}  # bytes of a row, by key
@@ -37,7 +38,7 @@ class NestValues(NestPlan):
         self.pitches: dict[View, str] = {}  # of what was turned
         self.turned_row = ("", "")  # which of those that were turned together, counted from both ends
         self.amid = False  # whether the vectors that are written touch no bound
-        self.streaming: list[int] = []  # what goes past the caches where the code is
+        self.streaming: tuple[int, ...] = ()  # what goes past the caches where the code is
         self.plainly: set[int] = set()  # the products by numbers that are known to be ordinary where the code is
 
     def restart(self, lanes: int) -> Emitter:
@@ -46,6 +47,11 @@ class NestValues(NestPlan):
         self.inputs = Inputs(self.e, self.arguments)
         self.indices, self.row_values, self.values, self.divisors = {}, {}, {}, {}
         return self.e
+
+    @property
+    def elements(self) -> int:
+        """Elements of the domain in each row."""
+        return 1 if self.schedule.flat else size_of(self.nest.domain) // self.schedule.extent
 
     # Places and numbers
 
@@ -70,7 +76,7 @@ class NestValues(NestPlan):
     def share_partial(self, slot: int) -> Key:
         """Where the chunks' totals of a slot are."""
         size = size_of(self.excerpt.shapes[slot]) * BYTES[self.excerpt.dtypes[slot]]
-        return self.arguments.share(f"totals of {slot}", size * self.chunks)
+        return self.arguments.share(f"totals of {slot}", size * self.schedule.chunks)
 
     def own(self, offset: int) -> str:
         """A pointer into the scratch space of the thread that runs."""
@@ -87,7 +93,7 @@ class NestValues(NestPlan):
     def stride(self, strides: Strides, axis: int) -> int | str:
         """The stride along an axis, for a vector: 0 and 1 as they are, else a vector of multiples."""
         stride = strides[axis] if axis >= 0 else 1
-        if abs(stride) <= self.tuning.literal:
+        if abs(stride) <= self.inputs.literal:
             return stride
         number = self.number(stride, ("stride", strides, axis), LARGE)
         return self.inputs.once(("steps", strides, axis), lambda: self.e.multiples(number))
@@ -133,7 +139,7 @@ class NestValues(NestPlan):
             seen.add(slot)
             if not self.inside(slot):
                 view = self.spread(self.outside(slot))
-                if all(view.strides[d.axis] == 0 for d in self.inner if d.axis >= 0):
+                if all(view.strides[d.axis] == 0 for d in self.schedule.inner if d.axis >= 0):
                     self.uniform(view, self.excerpt.dtypes[slot])
             elif self.nest.level[slot] != "element":
                 self.row(slot)
@@ -145,9 +151,7 @@ class NestValues(NestPlan):
 
     def prepare_division(self, step: Step) -> None:
         """Of a division by what is the same all along a row, the reciprocal is computed before the loops."""
-        if not step.op.quotient or self.inner[-1].size < self.tuning.divided_from * self.e.lanes:
-            return
-        if not llvm.has_fma():  # a function call then
+        if not step.op.quotient or not self.schedule.reciprocals:
             return
         slot = step.inputs[1]
         if slot in self.divisors or not self.excerpt.dtypes[slot].startswith("float"):
@@ -156,7 +160,7 @@ class NestValues(NestPlan):
             by = self.row(slot) if self.nest.level[slot] != "element" else None
         else:
             view = self.spread(self.outside(slot))
-            same = all(view.strides[d.axis] == 0 for d in self.inner if d.axis >= 0)
+            same = all(view.strides[d.axis] == 0 for d in self.schedule.inner if d.axis >= 0)
             by = self.uniform(view, self.excerpt.dtypes[slot]) if same else None
         if by is not None:
             self.divisors[slot] = divisor(self.e, by)
@@ -178,7 +182,7 @@ class NestValues(NestPlan):
         return self.e.constant(constant.item(), dtype)
 
     def is_kept(self, slot: int) -> bool:
-        return slot in self.saved and self.saved[slot] < self.current
+        return slot in self.schedule.saved and self.schedule.saved[slot] < self.current
 
     def row(self, slot: int) -> Value:
         """A value of which there is one for each row, in every lane."""
@@ -220,13 +224,13 @@ class NestValues(NestPlan):
 
     def loaded(self, view: View, dtype: str) -> Value:
         found = self.row_values.get(view) or self.values.get(view)
-        if found is None and view in self.turned:
-            i = self.indices.get(self.inner[-1].axis, "0")
-            row = self.turned_row[view.strides[self.outer[-1].axis] < 0]
+        if found is None and view in self.schedule.turned:
+            i = self.indices.get(self.schedule.inner[-1].axis, "0")
+            row = self.turned_row[view.strides[self.schedule.outer[-1].axis] < 0]
             at = self.e.plus(self.e.times(row, self.pitches[view]), i)
             found = self.values[view] = self.e.load(self.pointer(("scratch", view)), at, dtype, 1)
         elif found is None:
-            stride = self.stride(view.strides, self.inner[-1].axis)
+            stride = self.stride(view.strides, self.schedule.inner[-1].axis)
             offset = self.offset(view.offset, view.strides)
             if stride == 0:
                 found = self.e.load_scalar(self.pointer(view.root), offset, dtype)
@@ -239,7 +243,7 @@ class NestValues(NestPlan):
         """Work out for each view with limits, before the loop over vectors, where its row is and how many lanes of it count: none
         beyond its limits, where the first row inside is read, for processors take long over masked vectors where there is no
         memory."""
-        e, last, indices = self.e, self.inner[-1].axis, self.indices
+        e, last, indices = self.e, self.schedule.inner[-1].axis, self.indices
         for step in self.nest.steps:
             if step.op.name != "padded":
                 continue
@@ -262,7 +266,7 @@ class NestValues(NestPlan):
     def padded(self, step: Step) -> Value:
         """A vector of a view inside its limits, zeros elsewhere."""
         e, view, dtype = self.e, self.outside(step.inputs[0]), self.excerpt.dtypes[step.output]
-        axis, mask = self.inner[-1].axis, e.mask
+        axis, mask = self.schedule.inner[-1].axis, e.mask
         row, lanes = self.row_values["padded", step.output]
         stride, offset = self.stride(view.strides, axis), self.along(row, view.strides, axis)
         inside = self.inside_of(step, axis, lanes)
