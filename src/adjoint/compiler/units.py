@@ -32,6 +32,7 @@ from adjoint.compiler.loops.build_vector import VectorWriter
 from adjoint.compiler.loops.build_windows import ConvolutionWriter, PoolWriter
 from adjoint.compiler.loops.build_winograd import WinogradWriter
 from adjoint.compiler.loops.ranges import RangeWriter, passed
+from adjoint.compiler.schedule.matmul import schedule_product
 from adjoint.compiler.schedule.nests import schedule_nest
 from adjoint.compiler.tables import LARGE, Arguments, First, Writer
 from adjoint.compiler.targets.llvm import source_of
@@ -42,6 +43,12 @@ from adjoint.shapes import contiguous, size_of
 WRITERS: dict[str, Any] = {  # who writes all functions of a unit, and knows its chunks
     "move": MoveWriter, "matrices": MatricesWriter, "factors": factors_writer, "transform": TransformWriter,
     "running": RunningWriter, "search": SearchWriter, "ranks": RankWriter,
+}  # fmt: skip
+
+
+PRODUCTS: dict[str, Any] = {  # who writes a product, by the way of its schedule
+    "tiles": TiledWriter, "turned": TurnedWriter, "parts": PartsWriter, "vector": VectorWriter, "library": LibraryWriter,
+    "library parts": VectorPartsWriter,
 }  # fmt: skip
 
 
@@ -100,7 +107,7 @@ class _Unit(Writer):
         elif kind == "product":
             product = product_of(key)
             assert product.choice is not None
-            writer = product_writer(product, "product", self.arguments, product.choice.rows, True)
+            writer = self.product(product, "product", product.choice.rows, True)
             chunks = self.ranges([writer], None, writer.chunk, writer.rows)
         elif kind == "window":
             window = window_writer(window_of(key), "window", self.arguments)
@@ -125,10 +132,8 @@ class _Unit(Writer):
         for k, made in enumerate(unit.products):
             name, place = f"made{k}", tiles.get(made.step.output)
             if isinstance(made, Product):
-                writer = product_writer(
-                    made, name, self.arguments, elements // made.shape[-1], in_tile=place is not None
-                )
-                if type(writer) is TiledWriter and not writer.batch and not writer.gathers:
+                writer = self.product(made, name, elements // made.shape[-1], in_tile=place is not None)
+                if type(writer) is TiledWriter and not writer.batch and not writer.schedule.gathered:
                     writer.near = nearby(nest, made)
             else:
                 writer = window_writer(made, name, self.arguments, elements // made.grain)
@@ -137,10 +142,15 @@ class _Unit(Writer):
         followers: list[BatchWriter] = []
         for k, follower in enumerate(unit.followers):
             assert isinstance(follower, Product)
-            writer = product_writer(follower, f"follower{k}", self.arguments, follower.shape[-2])
+            writer = self.product(follower, f"follower{k}", follower.shape[-2])
             writer.cached = tiles
             followers.append(writer)
         return self.ranges(writers, nest, step, schedule.extent, followers)
+
+    def product(self, product: Product, name: str, rows: int, alone: bool = False, in_tile: bool = False) -> Any:
+        """The writer of a product, in ranges of so many rows."""
+        schedule = schedule_product(product, rows, alone, in_tile)
+        return PRODUCTS[schedule.way](product, name, self.arguments, schedule)
 
     def cells(self, excerpt: Excerpt, unit: Nest) -> int:
         """A nest that is computed on what a convolution before it, or a pool behind it, has in registers."""
@@ -224,24 +234,6 @@ def nearby(nest: NestWriter, product: Product) -> tuple[int, ...]:
     ]
     found = dict.fromkeys([*[slot for slot in stored if dtypes[slot] == dtype], *read])
     return tuple(found)[: tuning().most_fetched]
-
-
-def product_writer(
-    product: Product, name: str, arguments: Arguments, chunk: int, alone: bool = False, in_tile: bool = False
-) -> Any:
-    """The writer of a product, in chunks of so many rows, by what was chosen for it; `alone`, if it is a unit of its own, and
-    `in_tile`, if nothing but the tile is kept of it."""
-    assert product.choice is not None
-    kind: Any = LibraryWriter if product.choice.library else TiledWriter
-    if kind is LibraryWriter and alone and product.choice.library == "OpenBLAS" and VectorPartsWriter.suits(product):
-        kind = VectorPartsWriter
-    if kind is TiledWriter and VectorWriter.suits(product):
-        kind = VectorWriter
-    if kind is TiledWriter and alone and PartsWriter.suits(product):
-        kind = PartsWriter
-    if kind is TiledWriter and not in_tile and TurnedWriter.suits(product, chunk, alone):
-        kind = TurnedWriter
-    return kind(product, name, arguments, chunk)
 
 
 def window_writer(

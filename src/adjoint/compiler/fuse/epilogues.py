@@ -12,8 +12,7 @@ from adjoint.compiler.fuse.batches import follow
 from adjoint.compiler.fuse.cells import join_cells
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Choice, Nest, Product, Window
-from adjoint.compiler.loops.build_parts import PartsWriter
-from adjoint.compiler.schedule.matmul import choose, tile_rows
+from adjoint.compiler.schedule.matmul import choose, in_parts, tile_rows
 from adjoint.compiler.targets.target import tuning
 from adjoint.shapes import following, size_of
 
@@ -71,7 +70,7 @@ def _fits(fusion: Fusion, unit: Product | Window, nest: Nest) -> bool:
         or size == m
     ):
         return False
-    if isinstance(unit, Product) and PartsWriter.suits(unit):  # neither does it come row by row
+    if isinstance(unit, Product) and in_parts(unit):  # neither does it come row by row
         return False
     if nest.is_one_row or not nest.stored or unit.grain > 8 * tuning.joined_tile or nest.tile % unit.grain:
         return False

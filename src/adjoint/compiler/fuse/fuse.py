@@ -385,15 +385,12 @@ class Fusion:
         for slot in step.inputs:
             slots.append(slot if is_matrix(self.views[slot]) else self.copy(slot))
         a, b = self.views[slots[0]], self.views[slots[1]]
-        shape, out = step.type.shape, step.output
+        product, out = Product(step, a, b, step.type.shape), step.output
+        product = product.turned() if out in self.turned else product
+        self.placed.append(product)
+        self.root(out, product.shape, step.type.dtype.name, len(self.placed))
         if out in self.turned:
-            turned = (*shape[:-2], shape[-1], shape[-2])
-            self.placed.append(Product(step, transposed(b), transposed(a), turned))
-            self.root(out, turned, step.type.dtype.name, len(self.placed))
             self.views[out] = transposed(self.views[out])
-        else:
-            self.placed.append(Product(step, a, b, shape))
-            self.root(out, shape, step.type.dtype.name, len(self.placed))
 
     def may_index(self, step: Step) -> bool:
         """Whether the indices are of a kind that native code reads."""

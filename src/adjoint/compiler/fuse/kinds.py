@@ -304,6 +304,11 @@ class Product(_Product, Single):
         """Multiplications and additions."""
         return 2 * size_of(self.step.type.shape) * self.a.shape[-1]
 
+    def turned(self) -> Product:
+        """The transpose of the result, of that of B by that of A."""
+        *batch, n, m = self.shape
+        return self._replace(a=transposed(self.b), b=transposed(self.a), shape=(*batch, m, n))
+
     @property
     def is_cut(self) -> bool:
         """Whether it is computed in several ranges of its rows."""

@@ -29,7 +29,6 @@ from adjoint.compiler.fuse.kinds import Window
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Value, lanes_of
 from adjoint.compiler.loops.build_cells import Cell, Cells
-from adjoint.compiler.loops.build_matmul import Panel, heights_of, panels
 from adjoint.compiler.loops.build_windows import ConvolutionWriter
 from adjoint.compiler.loops.matmul_tiles import Kernel, parameters
 from adjoint.compiler.loops.winograd_tiles import (
@@ -45,6 +44,7 @@ from adjoint.compiler.loops.winograd_tiles import (
     places,
 )
 from adjoint.compiler.schedule.chunks import evenly
+from adjoint.compiler.schedule.matmul import Panel, heights_of, panels
 from adjoint.compiler.tables import LARGE, Arguments, Function, Shared
 from adjoint.compiler.targets.target import tuning
 
@@ -199,7 +199,6 @@ class WinogradWriter(ConvolutionWriter):
             self.transform_weights(self.read(1), self.pointer(transformed))
             self.start = [self.function("start")]
             self.start_chunks = self.made.room // self.lanes
-            self.start_time = 2.0 * self.weights_room
         return functions
 
     def blocks(self, images: int, write: Callable[[str, int], None]) -> None:
@@ -228,7 +227,7 @@ class WinogradWriter(ConvolutionWriter):
         items: list[int | Function] = [0, 0, 0, len(self.panels)]
         for panel in self.panels:
             width, highest = panel.vectors * self.lanes, min(heights[panel.vectors], count)
-            tiles = heights_of(count, highest, True)
+            tiles = heights_of(count, highest, tuning().twice)
             items += [panel.column, panel.times, width, width, len(tiles)]
             room = self.source.room
             for top, height, times in tiles:
@@ -369,7 +368,7 @@ class WinogradWriter(ConvolutionWriter):
         heights = dict(tuning().heights)
         items: list[int | Function] = [0, 0, 0, len(self.panels)]
         for panel in self.panels:
-            tiles = heights_of(source.channels, min(heights[panel.vectors], source.channels), False)
+            tiles = heights_of(source.channels, min(heights[panel.vectors], source.channels), 0)
             items += [panel.column, panel.times, panel.vectors * self.lanes, made.room, len(tiles)]
             for top, height, times in tiles:
                 items += [top, height, times, top, height, 1, source.room, height]

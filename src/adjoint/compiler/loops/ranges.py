@@ -31,8 +31,8 @@ class RangeWriter(Writer, ABC):
         super().__init__(arguments)
         self.step, self.name = step, name
         self.dtype = step.type.dtype.name
-        self.start: list[L.Function] = []  # before all, in so many chunks, which take about so many nanoseconds
-        self.start_chunks, self.start_time = 1, 0.0
+        self.start: list[L.Function] = []  # before all, in so many chunks
+        self.start_chunks = 1
         self.packs_for_all: str | None = None  # what `start` packs, where other units may read it, too
         self.finish: list[L.Function] = []
 
