@@ -11,7 +11,6 @@ from typing import Any
 
 from adjoint._tuples import NamedTuple
 from adjoint.compiler.excerpts import Excerpt, Key, nest_of, product_of, window_of
-from adjoint.compiler.fuse import images
 from adjoint.compiler.fuse.kinds import Nest, Product, Window
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import BYTES
@@ -34,6 +33,7 @@ from adjoint.compiler.loops.build_winograd import WinogradWriter
 from adjoint.compiler.loops.ranges import RangeWriter, passed
 from adjoint.compiler.schedule.matmul import schedule_product
 from adjoint.compiler.schedule.nests import schedule_nest
+from adjoint.compiler.schedule.windows import schedule_window
 from adjoint.compiler.tables import LARGE, Arguments, First, Writer
 from adjoint.compiler.targets.llvm import source_of
 from adjoint.compiler.targets.target import tuning
@@ -49,6 +49,11 @@ WRITERS: dict[str, Any] = {  # who writes all functions of a unit, and knows its
 PRODUCTS: dict[str, Any] = {  # who writes a product, by the way of its schedule
     "tiles": TiledWriter, "turned": TurnedWriter, "parts": PartsWriter, "vector": VectorWriter, "library": LibraryWriter,
     "library parts": VectorPartsWriter,
+}  # fmt: skip
+
+
+WINDOWS: dict[str, Any] = {
+    "oneDNN": ConvolutionWriter, "tiles": WinogradWriter, "strips": DirectWriter, "loops": PoolWriter,
 }  # fmt: skip
 
 
@@ -110,7 +115,7 @@ class _Unit(Writer):
             writer = self.product(product, "product", product.choice.rows, True)
             chunks = self.ranges([writer], None, writer.chunk, writer.rows)
         elif kind == "window":
-            window = window_writer(window_of(key), "window", self.arguments)
+            window = self.window(window_of(key), "window")
             chunks = self.ranges([window], None, window.tile, window.rows)
         else:
             chunks = self.nest(*nest_of(key))
@@ -136,7 +141,7 @@ class _Unit(Writer):
                 if type(writer) is TiledWriter and not writer.batch and not writer.schedule.gathered:
                     writer.near = nearby(nest, made)
             else:
-                writer = window_writer(made, name, self.arguments, elements // made.grain)
+                writer = self.window(made, name, elements // made.grain)
             writer.tile_at = place
             writers.append(writer)
         followers: list[BatchWriter] = []
@@ -152,11 +157,17 @@ class _Unit(Writer):
         schedule = schedule_product(product, rows, alone, in_tile)
         return PRODUCTS[schedule.way](product, name, self.arguments, schedule)
 
+    def window(self, window: Window, name: str, tile: int | None = None, cells: Cells | None = None) -> Any:
+        """The writer of a window's function; `tile` is how many images it is asked for at a time, `cells` what is computed on
+        what it has in registers."""
+        schedule = schedule_window(window, tile, None if cells is None else cells.pool)
+        return WINDOWS[schedule.way](window, name, self.arguments, schedule, cells)
+
     def cells(self, excerpt: Excerpt, unit: Nest) -> int:
         """A nest that is computed on what a convolution before it, or a pool behind it, has in registers."""
         (window,) = unit.products or unit.followers
         assert isinstance(window, Window)
-        writer = window_writer(window, "window", self.arguments, cells=Cells(excerpt, unit))
+        writer = self.window(window, "window", cells=Cells(excerpt, unit))
         return self.ranges([writer], None, writer.tile, writer.rows)
 
     def ranges(
@@ -234,14 +245,3 @@ def nearby(nest: NestWriter, product: Product) -> tuple[int, ...]:
     ]
     found = dict.fromkeys([*[slot for slot in stored if dtypes[slot] == dtype], *read])
     return tuple(found)[: tuning().most_fetched]
-
-
-def window_writer(
-    window: Window, name: str, arguments: Arguments, tile: int | None = None, cells: Cells | None = None
-) -> ConvolutionWriter | PoolWriter:
-    """The writer of a window's function; `tile` is how many images it is asked for at a time, `cells` what is computed on what
-    it has in registers."""
-    if window.step.op.name not in images.CONVOLUTIONS:
-        return PoolWriter(window, name, arguments, tile, cells)
-    kind = WinogradWriter if window.in_tiles else DirectWriter if window.in_strips else ConvolutionWriter
-    return kind(window, name, arguments, tile, cells)
