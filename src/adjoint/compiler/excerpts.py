@@ -371,3 +371,11 @@ def window_of(key: Key) -> Window:
     _, name, attributes, type_, output, reads, dtypes, beside = key
     positions = None if beside is None else _step("max_pool_positions", None, (), beside[1], beside[0])
     return Window(_step(name, attributes, (), output, type_), reads, dtypes, positions)
+
+
+def remade(key: Key) -> tuple[Nest | Product | Window, Excerpt | None]:
+    """The nest, product or window of a key, and what is known of a nest's slots."""
+    if key[0] == "nest":
+        excerpt, nest = nest_of(key)
+        return nest, excerpt
+    return product_of(key) if key[0] == "product" else window_of(key), None

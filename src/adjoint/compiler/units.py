@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adjoint._tuples import NamedTuple
-from adjoint.compiler.excerpts import Excerpt, Key, nest_of, product_of, window_of
+from adjoint.compiler.excerpts import Excerpt, Key, remade
 from adjoint.compiler.fuse.kinds import Nest, Product, Window
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import BYTES
@@ -31,14 +31,14 @@ from adjoint.compiler.loops.build_vector import VectorWriter
 from adjoint.compiler.loops.build_windows import ConvolutionWriter, PoolWriter
 from adjoint.compiler.loops.build_winograd import WinogradWriter
 from adjoint.compiler.loops.ranges import RangeWriter, passed
-from adjoint.compiler.schedule.matmul import schedule_product
-from adjoint.compiler.schedule.nests import schedule_nest
-from adjoint.compiler.schedule.windows import schedule_window
+from adjoint.compiler.schedule.matmul import ProductSchedule
+from adjoint.compiler.schedule.nests import NestSchedule
+from adjoint.compiler.schedule.schedule import Schedule, schedule
+from adjoint.compiler.schedule.windows import WindowSchedule
 from adjoint.compiler.tables import LARGE, Arguments, First, Writer
 from adjoint.compiler.targets.llvm import source_of
-from adjoint.compiler.targets.target import tuning
 from adjoint.runtime import code
-from adjoint.shapes import contiguous, size_of
+from adjoint.shapes import size_of
 
 WRITERS: dict[str, Any] = {  # who writes all functions of a unit, and knows its chunks
     "move": MoveWriter, "matrices": MatricesWriter, "factors": factors_writer, "transform": TransformWriter,
@@ -46,14 +46,10 @@ WRITERS: dict[str, Any] = {  # who writes all functions of a unit, and knows its
 }  # fmt: skip
 
 
-PRODUCTS: dict[str, Any] = {  # who writes a product, by the way of its schedule
+WAYS: dict[str, Any] = {  # who writes a product or window, by the way of its schedule
     "tiles": TiledWriter, "turned": TurnedWriter, "parts": PartsWriter, "vector": VectorWriter, "library": LibraryWriter,
-    "library parts": VectorPartsWriter,
-}  # fmt: skip
-
-
-WINDOWS: dict[str, Any] = {
-    "oneDNN": ConvolutionWriter, "tiles": WinogradWriter, "strips": DirectWriter, "loops": PoolWriter,
+    "library parts": VectorPartsWriter, "oneDNN": ConvolutionWriter, "2×2 outputs": WinogradWriter, "strips": DirectWriter,
+    "loops": PoolWriter,
 }  # fmt: skip
 
 
@@ -77,9 +73,9 @@ class Written(NamedTuple):
         return found._replace(text=f"{found.text}\n{code.functions_in_c('factors', called)}") if called else found
 
 
-def write_unit(key: Key) -> Written:
-    """The code of all units that have this key."""
-    return _Unit().write(key)
+def write_unit(key: Key, how: Schedule | None = None) -> Written:
+    """The code of all units that have this key, by another schedule than their own if one is given."""
+    return _Unit().write(key, how)
 
 
 class _Unit(Writer):
@@ -96,7 +92,7 @@ class _Unit(Writer):
         """A number that follows from the unit's extents, in the function of the unit itself."""
         return self.inputs.number(value, None, LARGE)
 
-    def write(self, key: Key) -> Written:
+    def write(self, key: Key, how: Schedule | None) -> Written:
         kind, chunks = key[0], 1
         if kind in WRITERS:
             unit = WRITERS[kind](key[1], self.arguments)
@@ -109,66 +105,41 @@ class _Unit(Writer):
             scan = key[1]
             self.functions += scan.code.write(scan, self.arguments)
             self.time = float(scan.operations)
-        elif kind == "product":
-            product = product_of(key)
-            assert product.choice is not None
-            writer = self.product(product, "product", product.choice.rows, True)
-            chunks = self.ranges([writer], None, writer.chunk, writer.rows)
-        elif kind == "window":
-            window = self.window(window_of(key), "window")
-            chunks = self.ranges([window], None, window.tile, window.rows)
         else:
-            chunks = self.nest(*nest_of(key))
+            made, excerpt = remade(key)
+            chunks = self.scheduled(made, excerpt, how or schedule(made, excerpt))
         names = tuple(dict.fromkeys(["unit", *[one.name for one in self.first], *self.last]))
         return Written(tuple(self.functions), names, self.arguments, self.first, self.last, chunks, self.time)
 
-    def nest(self, excerpt: Excerpt, unit: Nest) -> int:
-        if unit.by_cells:
-            return self.cells(excerpt, unit)
-        schedule = schedule_nest(excerpt, unit)
-        nest, step = NestWriter(excerpt, unit, schedule, self.arguments), schedule.step
-        if not unit.tile:
-            return self.ranges([], nest, step, schedule.extent)
-        elements = min(step, schedule.extent) * nest.elements
-        tiles = nest.tiles = {
-            slot: self.arguments.reserve(elements * BYTES[excerpt.dtypes[slot]]) for slot in unit.tiles
-        }
-        writers: list[RangeWriter] = []
-        for k, made in enumerate(unit.products):
-            name, place = f"made{k}", tiles.get(made.step.output)
-            if isinstance(made, Product):
-                writer = self.product(made, name, elements // made.shape[-1], in_tile=place is not None)
-                if type(writer) is TiledWriter and not writer.batch and not writer.schedule.gathered:
-                    writer.near = nearby(nest, made)
-            else:
-                writer = self.window(made, name, elements // made.grain)
-            writer.tile_at = place
-            writers.append(writer)
-        followers: list[BatchWriter] = []
-        for k, follower in enumerate(unit.followers):
-            assert isinstance(follower, Product)
-            writer = self.product(follower, f"follower{k}", follower.shape[-2])
-            writer.cached = tiles
-            followers.append(writer)
-        return self.ranges(writers, nest, step, schedule.extent, followers)
+    def scheduled(self, unit: Nest | Product | Window, excerpt: Excerpt | None, how: Schedule) -> int:
+        """A unit that has a schedule; the number of its chunks."""
+        if isinstance(unit, Nest) and excerpt is not None and how.nest is not None:
+            return self.nest(excerpt, unit, how.nest, how)
+        (own,) = how.before
+        if isinstance(unit, Product):
+            product = self.writer(unit, "product", own)
+            return self.ranges([product], None, product.chunk, product.rows)
+        cells = Cells(excerpt, unit) if isinstance(unit, Nest) and excerpt is not None else None
+        window = self.writer(unit if isinstance(unit, Window) else unit.made[0], "window", own, cells)
+        return self.ranges([window], None, window.tile, window.rows)
 
-    def product(self, product: Product, name: str, rows: int, alone: bool = False, in_tile: bool = False) -> Any:
-        """The writer of a product, in ranges of so many rows."""
-        schedule = schedule_product(product, rows, alone, in_tile)
-        return PRODUCTS[schedule.way](product, name, self.arguments, schedule)
+    def nest(self, excerpt: Excerpt, unit: Nest, loops: NestSchedule, how: Schedule) -> int:
+        nest = NestWriter(excerpt, unit, loops, self.arguments)
+        elements, reserve = min(loops.step, loops.extent) * loops.row, self.arguments.reserve
+        nest.tiles = {slot: reserve(elements * BYTES[excerpt.dtypes[slot]]) for slot in unit.tiles}
+        before, behind = [
+            [self.writer(one, f"{name}{k}", own) for k, (one, own) in enumerate(zip(made, schedules, strict=True))]
+            for name, made, schedules in (("made", unit.products, how.before), ("follower", unit.followers, how.behind))
+        ]
+        for writer in before:
+            writer.tile_at = nest.tiles.get(writer.step.output)
+        for writer in behind:
+            writer.cached = nest.tiles
+        return self.ranges(before, nest, loops.step, loops.extent, behind)
 
-    def window(self, window: Window, name: str, tile: int | None = None, cells: Cells | None = None) -> Any:
-        """The writer of a window's function; `tile` is how many images it is asked for at a time, `cells` what is computed on
-        what it has in registers."""
-        schedule = schedule_window(window, tile, None if cells is None else cells.pool)
-        return WINDOWS[schedule.way](window, name, self.arguments, schedule, cells)
-
-    def cells(self, excerpt: Excerpt, unit: Nest) -> int:
-        """A nest that is computed on what a convolution before it, or a pool behind it, has in registers."""
-        (window,) = unit.products or unit.followers
-        assert isinstance(window, Window)
-        writer = self.window(window, "window", cells=Cells(excerpt, unit))
-        return self.ranges([writer], None, writer.tile, writer.rows)
+    def writer(self, one: Product | Window, name: str, how: ProductSchedule | WindowSchedule, *more: Any) -> Any:
+        """Who writes a product or window as it is scheduled."""
+        return WAYS[how.way](one, name, self.arguments, how, *more)
 
     def ranges(
         self,
@@ -222,26 +193,7 @@ class _Unit(Writer):
         if writer.finish:
             self.functions += writer.finish
             self.last.append(f"{writer.name}.finish")
-        if nest is not None and nest.elements * rows != elements:  # rows of the nest in rows of the writer
-            by, of = self.number(nest.elements * rows), self.number(elements)
+        if nest is not None and nest.schedule.row * rows != elements:  # rows of the nest in rows of the writer
+            by, of = self.number(nest.schedule.row * rows), self.number(elements)
             bounds = (e.index("udiv", e.times(bounds[0], by), of), e.index("udiv", e.times(bounds[1], by), of))
         e.call(f"@${writer.name}", passed(*bounds))
-
-
-def nearby(nest: NestWriter, product: Product) -> tuple[int, ...]:
-    """Arrays that a nest stores or reads element by element, as it reads a product: while that is computed, memory has nothing
-    else to do."""
-    unit, dtypes = nest.nest, nest.excerpt.dtypes
-    dtype, steps = product.step.type.dtype.name, contiguous(unit.domain)
-    stored = [slot for slot in unit.stored if unit.level[slot] == "element" and slot not in unit.tiles]
-    made = {other.step.output for other in unit.products}
-    read = [
-        view.root
-        for step in unit.steps
-        for i in step.inputs
-        if not nest.inside(i) and dtypes[i] == dtype
-        for view in [nest.outside(i)]
-        if view.offset == 0 and view.shape == unit.domain and view.strides == steps and view.root not in made
-    ]
-    found = dict.fromkeys([*[slot for slot in stored if dtypes[slot] == dtype], *read])
-    return tuple(found)[: tuning().most_fetched]

@@ -23,8 +23,6 @@ class TiledWriter(BatchWriter):
         super().__init__(product, name, arguments, schedule)
         self.lanes, self.panels = schedule.lanes, schedule.panels
         self.itemsize = ITEMSIZE[self.dtype]
-        # arrays of which the rows of a range are read or written behind it, fetched while it is computed
-        self.near: tuple[int, ...] = ()
         self.turned = self.b.strides[-1] != 1 and self.m > 1
         block = min(self.k, schedule.block) if schedule.block else self.k
         for_all = schedule.packing == "once"
@@ -185,18 +183,19 @@ class TiledWriter(BatchWriter):
         by, last = number(self.depth, "depth") if self.schedule.packing else 1, self.m % self.lanes or self.lanes
         self.go_through(self.kernel("tiles"), items, a, b, result, by, number(self.m, "m"), self.varying(k, "k"),
                         self.varying(sums, "sums"), number(last, "last columns"), again, self.skipped,
-                        self.near_from(k) if self.near else 0, self.fetches)  # fmt: skip
+                        self.near_from(k) if self.schedule.near else 0, self.fetches)  # fmt: skip
 
     def fetched(self, rows: int, k: int) -> list[int | Start]:
         """What a list of tiles says of `near`."""
-        if not self.near:
+        near = self.schedule.near
+        if not near:
             return [0, 0, 0]
         tiles = sum([
             panel.times * sum([count for _, _, count in self.schedule.strips(panel, rows)])
             for panel in self.panels
         ])  # fmt: skip
-        part = -(-self.near_elements(rows, k) * len(self.near) // tiles)
-        return [len(self.near), part, -(-part // k), *[Start(slot, 0) for slot in self.near]]
+        part = -(-self.near_elements(rows, k) * len(near) // tiles)
+        return [len(near), part, -(-part // k), *[Start(slot, 0) for slot in near]]
 
     def near_elements(self, rows: int, k: int) -> int:
         """Of each array that is near."""

@@ -73,7 +73,6 @@ class PartsWriter(TiledWriter, Parts):
     def __init__(self, product: Product, name: str, arguments: Arguments, schedule: ProductSchedule) -> None:
         super().__init__(product.turned() if schedule.across else product, name, arguments, schedule)
         self.cut()
-        self.near = (self.a.root,)
 
     @property
     def time(self) -> float:

@@ -48,11 +48,6 @@ class NestValues(NestFacts):
         self.indices, self.row_values, self.values, self.divisors = {}, {}, {}, {}
         return self.e
 
-    @property
-    def elements(self) -> int:
-        """Elements of the domain in each row."""
-        return 1 if self.schedule.flat else size_of(self.nest.domain) // self.schedule.extent
-
     # Places and numbers
 
     def pointer(self, key: Any) -> str:
@@ -67,7 +62,7 @@ class NestValues(NestFacts):
             every, by = self.inputs.pointer(self.share_partial(key)), self.number(size, ("totals", key), size)
             return e.at(every, e.times("%chunk", by), "i8")
         if key in self.tiles:  # a tile holds the rows from %lo on
-            tile, by = self.own(self.tiles[key]), self.number(-self.elements, "tile", self.elements)
+            tile, by = self.own(self.tiles[key]), self.number(-self.schedule.row, "tile", self.schedule.row)
             return e.at(tile, e.times("%lo", by), ELEMENT[dtypes[key]])
         if type(key) is tuple and key[0] == "scratch":
             return self.own(self.arguments.reserve(self.scratch[key]))

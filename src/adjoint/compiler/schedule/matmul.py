@@ -49,6 +49,9 @@ class ProductSchedule(NamedTuple):
         False  # parts: it is the transpose that is computed, so that of two matrices the smaller one is packed
     )
     within: ProductSchedule | None = None  # turned: how the transpose is computed
+    near: tuple[
+        int, ...
+    ] = ()  # arrays of which the rows of a range are read or written behind it: fetched while it is computed
 
     def height(self, panel: Panel, rows: int | None = None) -> int:
         """Rows of a tile. Where A is gathered, all panels share what was gathered."""
@@ -262,7 +265,9 @@ def schedule_product(product: Product, rows: int, alone: bool = False, in_tile: 
         n, m = product.shape
         across = n < m
         found = _tiles("parts", product.turned() if across else product, 1)
-        return found._replace(each=_terms(product, tuning().least_part), across=across)
+        return found._replace(
+            each=_terms(product, tuning().least_part), across=across, near=((product.b if across else product.a).root,)
+        )
     if not in_tile and is_turned(product, rows, alone):
         n, m = product.shape
         lanes = lanes_of(product.step.type.dtype.name)

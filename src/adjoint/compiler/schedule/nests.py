@@ -49,6 +49,7 @@ class NestSchedule(NamedTuple):
     extent: int  # of what is cut into chunks of `step`: rows, or elements of one long loop
     step: int
     cut: int | None  # the axis of that, if it isn't one long loop
+    row: int  # elements of the domain in each
     partial: tuple[int, ...]  # what each chunk has totals of its own for
     block: int  # vectors summed in one go,
     blocked: bool  # if sums are long
@@ -161,7 +162,7 @@ class _Scheduler(NestFacts):
         return NestSchedule(
             tuple([Pass(tuple(actions), self.copies(actions) if by_rows else 1) for actions in self.actions]),
             self.saved, tuple(self.outer), tuple(self.inner), self.lanes, self.flat, self.granule, self.extent, self.step,
-            self.ranged, tuple(self.partial), self.block, bool(by_rows and size_of(sizes) > 32 * self.lanes),
+            self.ranged, self.row(), tuple(self.partial), self.block, bool(by_rows and size_of(sizes) > 32 * self.lanes),
             self.tuning.jammed if self.jammed else 0, self.columns, tuple(self.turned), self.turned_rows,
             tuple(self.streamed), self.scaled_by_number(), self.by_reciprocals(), self.work,
         )  # fmt: skip
@@ -310,9 +311,13 @@ class _Scheduler(NestFacts):
         self.streamed = self.may_stream()
         self.columns = self.rows_in_registers()
 
+    def row(self) -> int:
+        """Elements of the domain in each row."""
+        return 1 if self.flat else size_of(self.nest.domain) // self.extent
+
     def rows_of_tile(self) -> int:
         """How many rows of the nest a tile has: chunks end where matrices and images do, though these may lie across the rows."""
-        nest, elements = self.nest, 1 if self.flat else size_of(self.nest.domain) // self.extent
+        nest, elements = self.nest, self.row()
         grains = [made.grain for made in nest.products] + [size_of(nest.domain[-2:])] * bool(nest.followers)
         whole = functools.reduce(_common_multiple, grains, elements) // elements
         single = any([isinstance(one, Product) and one.shape[-1] == elements * whole for one in nest.products])

@@ -18,7 +18,7 @@ SPARE = 4  # registers that hold no sums
 class WindowSchedule(NamedTuple):
     """All that is decided of a window."""
 
-    # oneDNN: its calls. tiles: 2×2 outputs with fewer multiplications. strips: outputs in registers. loops: of a pool.
+    # oneDNN: its calls. 2×2 outputs: with fewer multiplications. strips: outputs in registers. loops: of a pool.
     way: str
     images: int
     tile: int  # images in a range; of the gradient of weights, in a part
@@ -34,7 +34,7 @@ class WindowSchedule(NamedTuple):
         return -(-self.images // self.tile)
 
     def __str__(self) -> str:
-        """In words: `tiles, 216 together, 4 images at a time; tiles of 6×4 vectors of 16`."""
+        """In words: `2×2 outputs, 72 together, 4 of 8 images at a time; tiles of 8×3 vectors of 16`."""
         words = [self.way, f"vectors of {self.lanes}"] if self.way == "loops" else [self.way]
         words += [f"{self.strip} outputs in registers"] * (self.strip > 0)
         words += [f"{self.block} together"] * (self.block > 0)
@@ -88,7 +88,7 @@ def _in_tiles(window: Window, found: WindowSchedule) -> WindowSchedule:
     sums = table.sums if not adds_up and source[0] > table.deep else 0
     overlap = 0 if adds_up else table.twice
     product = ProductSchedule("tiles", "", block, found.lanes, beside, table.heights, sums=sums, overlap=overlap)
-    return found._replace(way="tiles", tile=tile, form=name, block=block, product=product)
+    return found._replace(way="2×2 outputs", tile=tile, form=name, block=block, product=product)
 
 
 def _in_strips(found: WindowSchedule, channels: int, columns: int, pool: Window | None) -> WindowSchedule:
