@@ -14,9 +14,8 @@ pytest.importorskip("scipy_openblas32")
 import adjoint as ad
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Host, Nest, Product, Window
-from adjoint.compiler.tables import Arguments
+from adjoint.compiler.schedule.windows import schedule_window
 from adjoint.compiler.targets.target import tuned
-from adjoint.compiler.units import window_writer
 from adjoint.nn import functional as F
 from adjoint.runtime import llvm, memory, onednn
 from support import some
@@ -107,7 +106,7 @@ def test_parts_of_the_gradient_of_weights_have_enough_to_add_up() -> None:
         (gradient,) = ad.gradients(weighted(F.conv2d(x, w, stride=2, padding=1)), [w])
         (unit,) = [u for u in fused(gradient).units if isinstance(u, Window) and "weight" in u.step.op.name]
         same_bits(gradient, tolerance=2e-5)
-        return window_writer(unit, "window", Arguments()).parts  # type: ignore[union-attr]
+        return schedule_window(unit).parts
 
     with tuned(image_tile=1):
         assert parts() == 2

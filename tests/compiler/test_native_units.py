@@ -15,7 +15,8 @@ import adjoint as ad
 from adjoint.compiler import linking
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Nest, Product
-from adjoint.compiler.loops import build_matmul, matmul_tiles
+from adjoint.compiler.loops import matmul_tiles
+from adjoint.compiler.schedule import matmul as product_schedules
 from adjoint.compiler.targets.target import tuned, tuning
 from adjoint.execution.native import compile_plan
 from adjoint.runtime import libraries, llvm, onednn
@@ -254,7 +255,7 @@ def test_sums_of_long_products_are_as_exact_as_numpys() -> None:
 
 @pytest.mark.parametrize(("m", "lanes", "widest"), [(m, w, v) for m in range(1, 150) for w in (4, 16) for v in (2, 4)])
 def test_panels_cover_all_columns_once(m: int, lanes: int, widest: int) -> None:
-    found = build_matmul.panels(m, lanes, widest)
+    found = product_schedules.panels(m, lanes, widest)
     column = 0
     for panel in found:
         assert panel.column == column and 1 <= panel.vectors <= widest and panel.times >= 1

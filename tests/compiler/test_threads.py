@@ -27,9 +27,9 @@ import adjoint.runtime
 from adjoint.compiler.excerpts import key_of
 from adjoint.compiler.extents import Sheet
 from adjoint.compiler.fuse.kinds import Product
-from adjoint.compiler.loops.build_matmul import PARTS
 from adjoint.compiler.programs import SHARED, WAKING
 from adjoint.compiler.schedule.chunks import balanced, even, evenly, rows_of_chunk
+from adjoint.compiler.schedule.matmul import PARTS
 from adjoint.compiler.targets.target import Sizes, tuned, tuning
 from adjoint.compiler.units import write_unit
 from adjoint.execution.native import compile_plan

@@ -13,11 +13,12 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
+import adjoint.nn.functional as F
 import random_graphs
 from adjoint import nn, optim
 from adjoint.compiler import pipeline
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Nest, Product
+from adjoint.compiler.fuse.kinds import Nest, Product, Unit
 from adjoint.compiler.targets.target import tuned
 from adjoint.graph import array_type
 from adjoint.plan.plan import Plan
@@ -152,49 +153,61 @@ def product_of(found: Fusion) -> Product:
     return next(unit for unit in found.units if isinstance(unit, Product))
 
 
-def beyond(found: Fusion) -> None:
+def changed(found: Fusion, unit: Unit, **fields: Any) -> Fusion:
+    """The units with one that has other fields."""
+    return found.with_units([one._replace(**fields) if one is unit else one for one in found.units])
+
+
+def beyond(found: Fusion) -> Fusion:
     one = product_of(found)
-    one.reads = (one.a._replace(offset=40), one.b)
+    return changed(found, one, a=one.a._replace(offset=40))
 
 
-def not_its_shape(found: Fusion) -> None:
-    product_of(found).shape = (6, 17)
+def not_its_shape(found: Fusion) -> Fusion:
+    return changed(found, product_of(found), shape=(6, 17))
 
 
-def does_not_fit(found: Fusion) -> None:
+def does_not_fit(found: Fusion) -> Fusion:
     one = product_of(found)
-    one.b = one.b._replace(shape=(39, 16))
+    return changed(found, one, b=one.b._replace(shape=(39, 16)))
 
 
-def total_read(found: Fusion) -> None:
+def total_read(found: Fusion) -> Fusion:
     nest = nest_of(found)
-    nest.level[next(s.output for s in nest.steps if s.op.name == "exp")] = "total"
+    return changed(found, nest, level={**nest.level, next(s.output for s in nest.steps if s.op.name == "exp"): "total"})
 
 
-def nobody_computes(found: Fusion) -> None:
-    nest_of(found).stored.append(0)
+def nobody_computes(found: Fusion) -> Fusion:
+    nest = nest_of(found)
+    return changed(found, nest, stored=(*nest.stored, 0))
 
 
-def out_of_order(found: Fusion) -> None:
-    nest_of(found).steps.reverse()
+def out_of_order(found: Fusion) -> Fusion:
+    nest = nest_of(found)
+    return changed(found, nest, steps=nest.steps[::-1])
 
 
-def without_a_step(found: Fusion) -> None:
-    nest_of(found).steps.pop()
+def without_a_step(found: Fusion) -> Fusion:
+    nest = nest_of(found)
+    return changed(found, nest, steps=nest.steps[:-1])
 
 
-def another_dtype(found: Fusion) -> None:
+def another_dtype(found: Fusion) -> Fusion:
     found.dtypes[0] = "float32"
     found.views[99], found.dtypes[99] = found.views[0], "float64"
     step = next(step for unit in found.units if isinstance(unit, Nest) for step in unit.steps if step.inputs == (0,))
     nest = next(unit for unit in found.units if isinstance(unit, Nest) and step in unit.steps)
-    nest.steps[nest.steps.index(step)] = step._replace(inputs=(99,))
+    steps = [step._replace(inputs=(99,)) if one is step else one for one in nest.steps]
+    return found.with_units([one.computing(steps, one.level) if one is nest else one for one in found.units])
 
 
-BROKEN_UNITS: dict[str, tuple[Callable[[Fusion], Any], str]] = {
-    "in another order": (lambda found: found.units.reverse(), r"unit \d: it reads %\d+, which isn't there yet"),
-    "one twice": (lambda found: found.units.append(found.units[0]), "is written twice"),
-    "one lost": (lambda found: found.units.remove(product_of(found)), "isn't there yet"),
+BROKEN_UNITS: dict[str, tuple[Callable[[Fusion], Fusion], str]] = {
+    "in another order": (lambda found: found.with_units(found.units[::-1]), r"unit \d: it reads %\d+, which isn't there yet"),
+    "one twice": (lambda found: found.with_units([*found.units, found.units[0]]), "is written twice"),
+    "one lost": (
+        lambda found: found.with_units([one for one in found.units if not isinstance(one, Product)]),
+        "isn't there yet",
+    ),
     "elements beyond the end": (beyond, "it reads elements 40 to 279 of the 240"),
     "an array of another dtype": (another_dtype, "it reads float32 of %0 as float64"),
     "a product of another shape": (not_its_shape, "isn't 6×17"),
@@ -203,17 +216,61 @@ BROKEN_UNITS: dict[str, tuple[Callable[[Fusion], Any], str]] = {
     "what nobody computes is stored": (nobody_computes, "%0 is stored and not computed"),
     "steps in another order": (out_of_order, "is read before it is computed"),
     "a step that is lost": (without_a_step, "the levels aren't those of its steps"),
-    "rows of no axis": (lambda found: setattr(nest_of(found), "split", 3), "a row of 2 axes can't begin at the 3th"),
-    "a result that nobody stores": (lambda found: found.units.pop(), "the result %.* is nowhere"),
+    "rows of no axis": (lambda found: changed(found, nest_of(found), split=3), "a row of 2 axes can't begin at the 3th"),
+    "a result that nobody stores": (lambda found: found.with_units(found.units[:-1]), "the result %.* is nowhere"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("how", BROKEN_UNITS)
 def test_broken_units_are_refused(how: str) -> None:
-    broken, (break_it, match) = units(), BROKEN_UNITS[how]
-    break_it(broken)
+    break_it, match = BROKEN_UNITS[how]
+    broken = break_it(units())
     with pytest.raises(ValueError, match=match):
         check_units(broken)
+
+
+def heads(batch: int = 70) -> list[ad.Tensor]:
+    """Attention, a network's gradient, a stencil, a pool behind a convolution, a system of equations: units of most kinds."""
+    q, k, v = [ad.variable(normal(batch, 32, 32, dtype="float32")) for _ in range(3)]
+    image, weights = (
+        ad.variable(normal(2, 3, 16, 16, dtype="float32")),
+        ad.variable(normal(8, 3, 3, 3, dtype="float32")),
+    )
+    pooled = F.max_pool2d(ad.relu(F.conv2d(image, weights, padding=1)), 2)
+    attended = ad.softmax(q @ k.transpose(0, 2, 1), axis=-1) @ v
+    rows = ad.roll(q[0], 1, axis=0) * 2 + q[0].T
+    solved = ad.linalg.solve(v[:, :3, :3] + 3 * np.eye(3, dtype="f4"), k[:, :3, :1])
+    loss = attended.sum() + pooled.sum() + (rows[::2] ** 2).sum() + ad.cumsum(solved, axis=0).sum()
+    return [attended, *ad.gradients(loss, [q, k, v, weights]), ad.fft.rfft(v[0]), q[0][np.array([3, 1])]]
+
+
+def test_units_are_frozen() -> None:
+    """A pass makes other units: no field of one can be set, nor an entry of what a field holds."""
+    found = pipeline.lowered(planned(*heads())[0])
+    assert isinstance(found, Fusion)
+    every = [one for unit in found.units for one in [unit, *(unit.made if isinstance(unit, Nest) else ())]]
+    assert len({type(unit) for unit in every}) >= 6
+    for unit in every:
+        for name in (*unit._fields, "another"):
+            with pytest.raises(AttributeError):
+                setattr(unit, name, None)
+        for value in unit:
+            assert not isinstance(value, list | dict | set), unit
+            with pytest.raises(TypeError):
+                value[0] = None
+    with pytest.raises(TypeError):
+        found.units[0] = found.units[1]  # type: ignore[index]
+
+
+def test_passes_leave_the_units_that_they_are_given() -> None:
+    """What each stage gave is the same once all others have run."""
+    seen: list[tuple[Fusion, str]] = []
+    with tuned(joined_from=1, followed_from=1):
+        pipeline.lowered(planned(*heads())[0], lambda _, state: seen.append((state, repr(getattr(state, "units", "")))))
+    before = [(state, text) for state, text in seen if isinstance(state, Fusion)]
+    assert len({text for _, text in before}) >= 2, "no pass has changed anything"
+    for state, text in before:
+        assert repr(state.units) == text
 
 
 def test_every_pair_of_exchanged_steps_that_matters_is_seen() -> None:

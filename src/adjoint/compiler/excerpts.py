@@ -8,6 +8,7 @@ depend on anything else.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from adjoint.compiler.fuse.kinds import (
     Scan,
     View,
     Window,
+    reading,
 )
 from adjoint.compiler.fuse.padded import PADDED
 from adjoint.compiler.fuse.scans import Scans
@@ -268,9 +270,10 @@ def _moving(n: Numbering, move: Move) -> Moving:
     if step.op.rewrites:
         regions.append(Region(n.view(move.reads[0]), n.of(out), steps))
     if move.indices:
-        moved = move.reads[move.first_index - 1]
+        first = step.op.indices_from
+        moved = move.reads[first - 1]
         indexed = Indexed(name == "gather", name == "scatter_add", n.view(moved).root,
-                          tuple([n.view(v).root for v in move.indices]), tuple(move.index_dtypes), move.indexed_shape,
+                          tuple([n.view(v).root for v in move.indices]), move.dtypes[first:], move.indexed_shape,
                           size_of(move.indices[0].shape), *ways_of(move.indices), move.clips, name == "latest")  # fmt: skip
     elif name == "concat":
         start = 0
@@ -335,41 +338,44 @@ def _step(name: str, attributes: Any, inputs: tuple[int, ...], output: int, type
 def nest_of(key: Key) -> tuple[Excerpt, Nest]:
     """The nest of a key, and what its writer knows."""
     _, domain, split, tile, steps, outside, stored, before, behind, tiles, writes_much, into = key
-    excerpt, nest = Excerpt(), Nest(domain)
-    nest.split, nest.tile, nest.stored = split, tile, list(stored)
-    nest.tiles = dict.fromkeys(tiles, -1)
-    nest.into = dict(into)
+    excerpt, made, levels = Excerpt(), list[Step](), dict[int, str]()
     excerpt.writes_much = writes_much
     for slot, (view, dtype, literal) in outside:
         excerpt.views[slot], excerpt.dtypes[slot] = view, dtype
         if literal is not None:
             excerpt.constants[view.root] = np.frombuffer(literal[1], DTYPES[literal[0]].dtype).reshape(())
-    for name, attributes, type_, inputs, output, level, dtype, shape, by_row in steps:
-        nest.steps.append(_step(name, attributes, inputs, output, type_))
-        nest.level[output] = level
+    for name, attributes, type_, inputs, output, level, dtype, shape, _ in steps:
+        made.append(_step(name, attributes, inputs, output, type_))
+        levels[output] = level
         excerpt.dtypes[output], excerpt.shapes[output] = dtype, shape
-        if by_row:
-            nest.by_row.add(output)
-    nest.products, nest.followers = [
-        [product_of(p) if p[0] == "product" else window_of(p) for p in made] for made in (before, behind)
+    by_row = frozenset([step[4] for step in steps if step[8]])
+    products, followers = [
+        tuple([product_of(p) if p[0] == "product" else window_of(p) for p in own]) for own in (before, behind)
     ]
-    for made in nest.products:
-        excerpt.dtypes[made.step.output] = made.step.type.dtype.name
-    return excerpt, nest
+    for one in products:
+        excerpt.dtypes[one.step.output] = one.step.type.dtype.name
+    level, read, pieces = MappingProxyType(levels), reading(made, levels), MappingProxyType(dict(into))
+    return excerpt, Nest(
+        domain, split, tuple(made), level, by_row, read, stored, products, followers, tile, tiles, pieces
+    )
 
 
 def product_of(key: Key) -> Product:
     """The product of a key."""
     _, type_, output, a, b, shape, choice = key
-    product = Product(_step("matmul", None, (a.root, b.root), output, type_), a, b, shape)
-    product.choice = Choice(*choice)
-    return product
+    return Product(_step("matmul", None, (a.root, b.root), output, type_), a, b, shape, Choice(*choice))
 
 
 def window_of(key: Key) -> Window:
     """The convolution or pool of a key."""
     _, name, attributes, type_, output, reads, dtypes, beside = key
-    window = Window(_step(name, attributes, (), output, type_), reads, dtypes)
-    if beside is not None:
-        window.positions = _step("max_pool_positions", None, (), beside[1], beside[0])
-    return window
+    positions = None if beside is None else _step("max_pool_positions", None, (), beside[1], beside[0])
+    return Window(_step(name, attributes, (), output, type_), reads, dtypes, positions)
+
+
+def remade(key: Key) -> tuple[Nest | Product | Window, Excerpt | None]:
+    """The nest, product or window of a key, and what is known of a nest's slots."""
+    if key[0] == "nest":
+        excerpt, nest = nest_of(key)
+        return nest, excerpt
+    return product_of(key) if key[0] == "product" else window_of(key), None

@@ -6,13 +6,11 @@ from the shapes.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
 from adjoint._tuples import NamedTuple
-from adjoint.compiler.excerpts import Excerpt, Key, nest_of, product_of, window_of
-from adjoint.compiler.fuse import images
+from adjoint.compiler.excerpts import Excerpt, Key, remade
 from adjoint.compiler.fuse.kinds import Nest, Product, Window
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import BYTES
@@ -33,16 +31,25 @@ from adjoint.compiler.loops.build_vector import VectorWriter
 from adjoint.compiler.loops.build_windows import ConvolutionWriter, PoolWriter
 from adjoint.compiler.loops.build_winograd import WinogradWriter
 from adjoint.compiler.loops.ranges import RangeWriter, passed
-from adjoint.compiler.schedule.chunks import rows_of_chunk
-from adjoint.compiler.schedule.matmul import tile_height
+from adjoint.compiler.schedule.matmul import ProductSchedule
+from adjoint.compiler.schedule.nests import NestSchedule
+from adjoint.compiler.schedule.schedule import Schedule, schedule
+from adjoint.compiler.schedule.windows import WindowSchedule
 from adjoint.compiler.tables import LARGE, Arguments, First, Writer
 from adjoint.compiler.targets.llvm import source_of
 from adjoint.runtime import code
-from adjoint.shapes import contiguous, size_of
+from adjoint.shapes import size_of
 
 WRITERS: dict[str, Any] = {  # who writes all functions of a unit, and knows its chunks
     "move": MoveWriter, "matrices": MatricesWriter, "factors": factors_writer, "transform": TransformWriter,
     "running": RunningWriter, "search": SearchWriter, "ranks": RankWriter,
+}  # fmt: skip
+
+
+WAYS: dict[str, Any] = {  # who writes a product or window, by the way of its schedule
+    "tiles": TiledWriter, "turned": TurnedWriter, "parts": PartsWriter, "vector": VectorWriter, "library": LibraryWriter,
+    "library parts": VectorPartsWriter, "oneDNN": ConvolutionWriter, "2×2 outputs": WinogradWriter, "strips": DirectWriter,
+    "loops": PoolWriter,
 }  # fmt: skip
 
 
@@ -66,9 +73,9 @@ class Written(NamedTuple):
         return found._replace(text=f"{found.text}\n{code.functions_in_c('factors', called)}") if called else found
 
 
-def write_unit(key: Key) -> Written:
-    """The code of all units that have this key."""
-    return _Unit().write(key)
+def write_unit(key: Key, how: Schedule | None = None) -> Written:
+    """The code of all units that have this key, by another schedule than their own if one is given."""
+    return _Unit().write(key, how)
 
 
 class _Unit(Writer):
@@ -85,7 +92,7 @@ class _Unit(Writer):
         """A number that follows from the unit's extents, in the function of the unit itself."""
         return self.inputs.number(value, None, LARGE)
 
-    def write(self, key: Key) -> Written:
+    def write(self, key: Key, how: Schedule | None) -> Written:
         kind, chunks = key[0], 1
         if kind in WRITERS:
             unit = WRITERS[kind](key[1], self.arguments)
@@ -98,60 +105,41 @@ class _Unit(Writer):
             scan = key[1]
             self.functions += scan.code.write(scan, self.arguments)
             self.time = float(scan.operations)
-        elif kind == "product":
-            product = product_of(key)
-            assert product.choice is not None
-            writer = product_writer(product, "product", self.arguments, product.choice.rows, True)
-            chunks = self.ranges([writer], None, writer.chunk, writer.rows)
-        elif kind == "window":
-            window = window_writer(window_of(key), "window", self.arguments)
-            chunks = self.ranges([window], None, window.tile, window.rows)
         else:
-            chunks = self.nest(*nest_of(key))
+            made, excerpt = remade(key)
+            chunks = self.scheduled(made, excerpt, how or schedule(made, excerpt))
         names = tuple(dict.fromkeys(["unit", *[one.name for one in self.first], *self.last]))
         return Written(tuple(self.functions), names, self.arguments, self.first, self.last, chunks, self.time)
 
-    def nest(self, excerpt: Excerpt, unit: Nest) -> int:
-        if unit.by_cells:
-            return self.cells(excerpt, unit)
-        nest = NestWriter(excerpt, unit, self.arguments)
-        if not unit.tile:
-            return self.ranges([], nest, nest.step, nest.extent)
-        # a chunk ends where matrices and images do, though these may lie across the nest's rows
-        grains = [made.grain for made in unit.products] + [size_of(unit.domain[-2:])] * bool(unit.followers)
-        whole = functools.reduce(_common_multiple, grains, nest.elements) // nest.elements
-        single = any([isinstance(one, Product) and one.shape[-1] == nest.elements * whole for one in unit.products])
-        step = max(unit.tile // (nest.elements * whole), 1)
-        step = rows_of_chunk(-(-nest.extent // whole), step, tile_height() if single else 1) * whole
-        nest.set_chunks(step)
-        elements = min(step, nest.extent) * nest.elements
-        for slot in unit.tiles:
-            unit.tiles[slot] = self.arguments.reserve(elements * BYTES[excerpt.dtypes[slot]])
-        writers: list[RangeWriter] = []
-        for k, made in enumerate(unit.products):
-            made.tile = unit.tiles.get(made.step.output)
-            name = f"made{k}"
-            if isinstance(made, Product):
-                product = product_writer(made, name, self.arguments, elements // made.shape[-1])
-                if type(product) is TiledWriter and not product.batch and not product.gathers:
-                    product.near = nearby(nest, made)
-                writers.append(product)
-            else:
-                writers.append(window_writer(made, name, self.arguments, elements // made.grain))
-        followers: list[BatchWriter] = []
-        for k, follower in enumerate(unit.followers):
-            assert isinstance(follower, Product)
-            writer = product_writer(follower, f"follower{k}", self.arguments, follower.shape[-2])
-            writer.cached = unit.tiles
-            followers.append(writer)
-        return self.ranges(writers, nest, step, nest.extent, followers)
+    def scheduled(self, unit: Nest | Product | Window, excerpt: Excerpt | None, how: Schedule) -> int:
+        """A unit that has a schedule; the number of its chunks."""
+        if isinstance(unit, Nest) and excerpt is not None and how.nest is not None:
+            return self.nest(excerpt, unit, how.nest, how)
+        (own,) = how.before
+        if isinstance(unit, Product):
+            product = self.writer(unit, "product", own)
+            return self.ranges([product], None, product.chunk, product.rows)
+        cells = Cells(excerpt, unit) if isinstance(unit, Nest) and excerpt is not None else None
+        window = self.writer(unit if isinstance(unit, Window) else unit.made[0], "window", own, cells)
+        return self.ranges([window], None, window.tile, window.rows)
 
-    def cells(self, excerpt: Excerpt, unit: Nest) -> int:
-        """A nest that is computed on what a convolution before it, or a pool behind it, has in registers."""
-        (window,) = unit.products or unit.followers
-        assert isinstance(window, Window)
-        writer = window_writer(window, "window", self.arguments, cells=Cells(excerpt, unit))
-        return self.ranges([writer], None, writer.tile, writer.rows)
+    def nest(self, excerpt: Excerpt, unit: Nest, loops: NestSchedule, how: Schedule) -> int:
+        nest = NestWriter(excerpt, unit, loops, self.arguments)
+        elements, reserve = min(loops.step, loops.extent) * loops.row, self.arguments.reserve
+        nest.tiles = {slot: reserve(elements * BYTES[excerpt.dtypes[slot]]) for slot in unit.tiles}
+        before, behind = [
+            [self.writer(one, f"{name}{k}", own) for k, (one, own) in enumerate(zip(made, schedules, strict=True))]
+            for name, made, schedules in (("made", unit.products, how.before), ("follower", unit.followers, how.behind))
+        ]
+        for writer in before:
+            writer.tile_at = nest.tiles.get(writer.step.output)
+        for writer in behind:
+            writer.cached = nest.tiles
+        return self.ranges(before, nest, loops.step, loops.extent, behind)
+
+    def writer(self, one: Product | Window, name: str, how: ProductSchedule | WindowSchedule, *more: Any) -> Any:
+        """Who writes a product or window as it is scheduled."""
+        return WAYS[how.way](one, name, self.arguments, how, *more)
 
     def ranges(
         self,
@@ -189,7 +177,7 @@ class _Unit(Writer):
         if finish is not None:
             self.functions.append(finish)
             self.last.append("finish")
-        self.time += nest.time
+        self.time += nest.schedule.time
 
     def call(
         self, writer: RangeWriter, nest: NestWriter | None, rows: int, elements: int, bounds: tuple[str, str]
@@ -205,62 +193,7 @@ class _Unit(Writer):
         if writer.finish:
             self.functions += writer.finish
             self.last.append(f"{writer.name}.finish")
-        if nest is not None and nest.elements * rows != elements:  # rows of the nest in rows of the writer
-            by, of = self.number(nest.elements * rows), self.number(elements)
+        if nest is not None and nest.schedule.row * rows != elements:  # rows of the nest in rows of the writer
+            by, of = self.number(nest.schedule.row * rows), self.number(elements)
             bounds = (e.index("udiv", e.times(bounds[0], by), of), e.index("udiv", e.times(bounds[1], by), of))
         e.call(f"@${writer.name}", passed(*bounds))
-
-
-def nearby(nest: NestWriter, product: Product) -> tuple[int, ...]:
-    """Arrays that a nest stores or reads element by element, as it reads a product: while that is computed, memory has nothing
-    else to do."""
-    unit, dtypes = nest.nest, nest.excerpt.dtypes
-    dtype, steps = product.step.type.dtype.name, contiguous(unit.domain)
-    stored = [slot for slot in unit.stored if unit.level[slot] == "element" and slot not in unit.tiles]
-    made = {other.step.output for other in unit.products}
-    read = [
-        view.root
-        for step in unit.steps
-        for i in step.inputs
-        if not nest.inside(i) and dtypes[i] == dtype
-        for view in [nest.outside(i)]
-        if view.offset == 0 and view.shape == unit.domain and view.strides == steps and view.root not in made
-    ]
-    found = dict.fromkeys([*[slot for slot in stored if dtypes[slot] == dtype], *read])
-    return tuple(found)[: nest.tuning.most_fetched]
-
-
-def _common_multiple(a: int, b: int) -> int:
-    """The least common multiple."""
-    if a % b == 0 or b % a == 0:  # as it nearly always is
-        return max(a, b)
-    x, y = a, b
-    while y:
-        x, y = y, x % y
-    return a // x * b
-
-
-def product_writer(product: Product, name: str, arguments: Arguments, chunk: int, alone: bool = False) -> Any:
-    """The writer of a product, in chunks of so many rows, by what was chosen for it; `alone`, if it is a unit of its own."""
-    assert product.choice is not None
-    kind: Any = LibraryWriter if product.choice.library else TiledWriter
-    if kind is LibraryWriter and alone and product.choice.library == "OpenBLAS" and VectorPartsWriter.suits(product):
-        kind = VectorPartsWriter
-    if kind is TiledWriter and VectorWriter.suits(product):
-        kind = VectorWriter
-    if kind is TiledWriter and alone and PartsWriter.suits(product):
-        kind = PartsWriter
-    if kind is TiledWriter and TurnedWriter.suits(product, chunk, alone):
-        kind = TurnedWriter
-    return kind(product, name, arguments, chunk)
-
-
-def window_writer(
-    window: Window, name: str, arguments: Arguments, tile: int | None = None, cells: Cells | None = None
-) -> ConvolutionWriter | PoolWriter:
-    """The writer of a window's function; `tile` is how many images it is asked for at a time, `cells` what is computed on what
-    it has in registers."""
-    if window.step.op.name not in images.CONVOLUTIONS:
-        return PoolWriter(window, name, arguments, tile, cells)
-    kind = WinogradWriter if window.in_tiles else DirectWriter if window.in_strips else ConvolutionWriter
-    return kind(window, name, arguments, tile, cells)

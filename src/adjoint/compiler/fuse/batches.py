@@ -7,14 +7,13 @@ products around one nest. Weights that only such products read are never in memo
 from __future__ import annotations
 
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Nest, Product, View
+from adjoint.compiler.fuse.kinds import Nest, Product, Unit, View
 from adjoint.compiler.schedule.matmul import is_batch
 from adjoint.shapes import contiguous, size_of
 
 
-def follow(fusion: Fusion, readers: dict[int, list[int]], kept: set[int], at: list[int]) -> None:
+def follow(fusion: Fusion, units: list[Unit], readers: dict[int, list[int]], kept: set[int], at: list[int]) -> None:
     """Move products behind nests. `at` says where each unit runs, joined ones elsewhere than they stand."""
-    units = fusion.units
     made: dict[int, int] = {}  # where each array is complete
     for index, unit in enumerate(units):
         made.update(dict.fromkeys(unit.outputs, at[index]))
@@ -23,28 +22,32 @@ def follow(fusion: Fusion, readers: dict[int, list[int]], kept: set[int], at: li
             continue
         for view in unit.reads:
             places = [made.get(view.root, -1), *[at[k] for k in readers.get(view.root, ())]]
-            found = [p for p in places if p >= 0 and _may_follow(fusion, unit, view, p, made)]
+            found = [p for p in places if p >= 0 and _may_follow(fusion, units[p], unit, view, p, made)]
             found = [p for p in found if all(at[k] > p for k in readers.get(unit.step.output, ()))]
             if found:
                 nest = units[found[0]]
                 assert isinstance(nest, Nest)
                 matrix = size_of(nest.domain[-2:])
-                nest.followers.append(unit)
-                nest.tile = nest.tile or max(fusion.tuning.followed_tile // matrix, 1) * matrix
+                tile = nest.tile or max(fusion.tuning.followed_tile // matrix, 1) * matrix
+                units[found[0]] = nest._replace(followers=(*nest.followers, unit), tile=tile)
                 at[index] = made[unit.step.output] = found[0]
                 break
     for index, unit in enumerate(units):
-        if isinstance(unit, Nest) and not unit.by_cells:
+        if isinstance(unit, Nest) and unit.followers and not unit.by_cells:
             read = {view.root for follower in unit.followers for view in follower.reads}
-            for slot in read.intersection(unit.stored) - kept:
-                if all(at[k] == index and units[k] in unit.followers for k in readers[slot]):
-                    unit.tiles[slot] = -1  # given a place when it is written
+            behind = {follower.step.output for follower in unit.followers}
+            alone = [
+                slot
+                for slot in read.intersection(unit.stored) - kept
+                if all(at[k] == index != k and units[k].outputs[0] in behind for k in readers[slot])
+            ]
+            if alone:
+                units[index] = unit._replace(tiles=(*unit.tiles, *alone))
 
 
-def _may_follow(fusion: Fusion, product: Product, view: View, place: int, made: dict[int, int]) -> bool:
-    """Whether a product may run behind the nest at a place: it passes over the matrices of the view, and what else the
-    product reads is there by then, and what is computed anew for a checkpoint wouldn't be computed early."""
-    nest = fusion.units[place]
+def _may_follow(fusion: Fusion, nest: Unit, product: Product, view: View, place: int, made: dict[int, int]) -> bool:
+    """Whether a product may run behind the unit at a place: it is a nest, which passes over the matrices of the view, and what
+    else the product reads is there by then, and what is computed anew for a checkpoint wouldn't be computed early."""
     if not isinstance(nest, Nest) or nest.by_cells or not _passes_over(fusion, nest, product, view):
         return False
     if any(fusion.ready[i] > place + (fusion.views[i].root in nest.stored) for i in product.step.inputs):

@@ -8,7 +8,7 @@ results.
 from __future__ import annotations
 
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Nest, Window, broadcast
+from adjoint.compiler.fuse.kinds import Nest, Unit, Window, broadcast
 from adjoint.compiler.loops.build import lanes_of
 from adjoint.compiler.loops.formulas import lowered
 from adjoint.shapes import size_of
@@ -16,33 +16,31 @@ from adjoint.shapes import size_of
 MOST_TOGETHER = 9  # cells of a pool's window that are computed together, in registers
 
 
-def join_cells(fusion: Fusion, readers: dict[int, list[int]], kept: set[int], at: list[int]) -> None:
+def join_cells(fusion: Fusion, units: list[Unit], readers: dict[int, list[int]], kept: set[int], at: list[int]) -> None:
     """Move pools behind the nests that only they read, and convolutions before those that alone read them. `at` says where each
     unit runs, joined ones elsewhere than they stand."""
-    made = {unit.step.output: index for index, unit in enumerate(fusion.units) if isinstance(unit, Window)}
+    made = {unit.step.output: index for index, unit in enumerate(units) if isinstance(unit, Window)}
     if not made:
         return
     made = {slot: index for slot, index in made.items() if len(readers.get(slot, ())) == 1}
-    for index, nest in enumerate(fusion.units):
+    for index, nest in enumerate(units):
         if not isinstance(nest, Nest) or not _is_plain(fusion, nest):
             continue
-        pool = _pool_behind(fusion, nest, readers, kept)
+        pool = _pool_behind(units, nest, readers, kept)
         if pool is not None:
-            window = _window(fusion, pool)
             at[pool] = index
-            nest.followers.append(window)
-            nest.tiles[nest.stored[0]] = -1  # has no place
-        source = _convolution_before(fusion, nest, made, kept)
+            nest = nest._replace(followers=(_window(units, pool),), tiles=nest.stored[:1])
+        source = _convolution_before(fusion, units, nest, made, kept)
         if source is not None:
-            window = _window(fusion, source)
+            window = _window(units, source)
             at[source] = index
-            nest.products.append(window)
-            nest.tiles[window.step.output] = -1
+            nest = nest._replace(products=(window,), tiles=(*nest.tiles, window.step.output))
+        units[index] = nest
 
 
-def _window(fusion: Fusion, index: int) -> Window:
+def _window(units: list[Unit], index: int) -> Window:
     """The window that is this unit."""
-    unit = fusion.units[index]
+    unit = units[index]
     assert isinstance(unit, Window)
     return unit
 
@@ -71,13 +69,13 @@ def _is_plain(fusion: Fusion, nest: Nest) -> bool:
     return True
 
 
-def _pool_behind(fusion: Fusion, nest: Nest, readers: dict[int, list[int]], kept: set[int]) -> int | None:
+def _pool_behind(units: list[Unit], nest: Nest, readers: dict[int, list[int]], kept: set[int]) -> int | None:
     """The unit of the pool that alone reads what a nest stores, each cell once."""
     slot = nest.stored[0]
     found = readers.get(slot, [])
     if len(nest.stored) > 1 or slot in kept or len(found) != 1:
         return None
-    pool = fusion.units[found[0]]
+    pool = units[found[0]]
     if not isinstance(pool, Window) or pool.step.op.name not in ("max_pool", "pool_sum"):
         return None
     cells = pool.step.attributes
@@ -85,14 +83,15 @@ def _pool_behind(fusion: Fusion, nest: Nest, readers: dict[int, list[int]], kept
     return found[0] if once and pool.reads == (nest.whole(slot),) else None
 
 
-def _convolution_before(fusion: Fusion, nest: Nest, made: dict[int, int], kept: set[int]) -> int | None:
+def _convolution_before(
+    fusion: Fusion, units: list[Unit], nest: Nest, made: dict[int, int], kept: set[int]
+) -> int | None:
     """The unit of the convolution by kernels of our own that a nest reads, each cell where it is; `made` says which units make
     what but one reads. The results that belong to a window of a pool behind the nest must be computed together."""
-    slots = {i for step in nest.steps for i in step.inputs if i not in nest.level}
-    read = [fusion.views[i] for i in sorted(slots)]
+    read = [fusion.views[i] for i in sorted(nest.read)]
     for root in {view.root for view in read}.intersection(made) - kept:
         if all(view == nest.whole(root) for view in read if view.root == root) and _may_finish(
-            _window(fusion, made[root]), nest
+            _window(units, made[root]), nest
         ):
             return made[root]
     return None

@@ -122,7 +122,7 @@ def _only_rewrites(move: Move, leaf: int) -> bool:
 def _read_elsewhere(fusion: Fusion, nest: Nest, leaves: set[int]) -> set[int]:
     """Those of the leaves of which a nest, or what is made with it, may read elements besides the one that it writes."""
     found = {view.root for product in nest.made for view in product.reads}
-    for view in [fusion.views[slot] for slot in fusion.given(nest)]:
+    for view in [fusion.views[slot] for slot in nest.read]:
         if view.root in leaves and view != nest.whole(view.root):
             found.add(view.root)
     return found

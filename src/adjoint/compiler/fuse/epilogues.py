@@ -12,43 +12,40 @@ from adjoint.compiler.fuse.batches import follow
 from adjoint.compiler.fuse.cells import join_cells
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Choice, Nest, Product, Window
-from adjoint.compiler.loops.build_parts import PartsWriter
-from adjoint.compiler.schedule.matmul import choose, tile_rows
+from adjoint.compiler.schedule.matmul import choose, in_parts, tile_rows
 from adjoint.compiler.targets.target import tuning
 from adjoint.shapes import following, size_of
 
 
 def join(fusion: Fusion) -> Fusion:
-    """Move products into the nests that read them, and choose how every product is computed; the same fusion."""
+    """Move products into the nests that read them, and choose how every product is computed."""
     readers = fusion.readers()
     kept = fusion.kept()
-    at = list(range(len(fusion.units)))  # where each unit runs
+    units = list(fusion.units)
+    at = list(range(len(units)))  # where each unit runs
     chosen: dict[Any, Choice] = {}  # for products that are alike
-    join_cells(fusion, readers, kept, at)
-    for index, unit in enumerate(fusion.units):
+    join_cells(fusion, units, readers, kept, at)
+    for index, unit in enumerate(units):
         if not isinstance(unit, Product | Window) or at[index] != index:
             continue
         slot = unit.step.output
         places = readers.get(slot, [])
-        nest = fusion.units[places[0]] if places else None
-        tile = None
-        if isinstance(nest, Nest) and _fits(fusion, unit, nest):
-            tile = nest.tile = nest.tile or _tile(unit)
-            at[index] = places[0]
-            nest.products.append(unit)
-            if len(places) == 1 and slot not in kept:
-                nest.tiles[slot] = -1  # given a place when it is written
+        nest = units[places[0]] if places else None
+        tile = (nest.tile or _tile(unit)) if isinstance(nest, Nest) and _fits(fusion, unit, nest) else None
         if isinstance(unit, Product):
             kind = (unit.a[2:], unit.b[2:], unit.shape, unit.step.type.dtype, tile)
-            unit.choice = None if following[0] else chosen.get(kind)
-            if unit.choice is None:
-                unit.choice = choose(unit, None if tile is None else tile // unit.shape[-1], fusion.plan.alone)
+            choice = None if following[0] else chosen.get(kind)
+            if choice is None:
+                choice = choose(unit, None if tile is None else tile // unit.shape[-1], fusion.plan.alone)
                 if not following[0]:  # sizes can't be looked up
-                    chosen[kind] = unit.choice
-    follow(fusion, readers, kept, at)
-    fusion.units = [unit for index, unit in enumerate(fusion.units) if at[index] == index]
-    fusion.known_readers = None
-    return fusion
+                    chosen[kind] = choice
+            units[index] = unit = unit._replace(choice=choice)
+        if isinstance(nest, Nest) and tile is not None:
+            at[index] = places[0]
+            tiles = (*nest.tiles, slot) if len(places) == 1 and slot not in kept else nest.tiles
+            units[places[0]] = nest._replace(products=(*nest.products, unit), tile=tile, tiles=tiles)
+    follow(fusion, units, readers, kept, at)
+    return fusion.with_units([unit for index, unit in enumerate(units) if at[index] == index])
 
 
 def _tile(unit: Product | Window) -> int:
@@ -64,8 +61,6 @@ def _fits(fusion: Fusion, unit: Product | Window, nest: Nest) -> bool:
     size, m, slot, domain = size_of(unit.shape), unit.shape[-1], unit.step.output, nest.domain
     if nest.by_cells or unit.step.op.name == "convolution_weight_gradient":  # which adds up over the images
         return False
-    if isinstance(unit, Product) and PartsWriter.suits(unit):  # neither does it come row by row
-        return False
     tuning = fusion.tuning
     if (
         size < tuning.joined_from
@@ -76,7 +71,9 @@ def _fits(fusion: Fusion, unit: Product | Window, nest: Nest) -> bool:
         or size == m
     ):
         return False
+    if isinstance(unit, Product) and in_parts(unit):  # neither does it come row by row
+        return False
     if nest.is_one_row or not nest.stored or unit.grain > 8 * tuning.joined_tile or nest.tile % unit.grain:
         return False
     whole = nest.whole(slot)  # else in another order
-    return all([view.root != slot or view == whole for view in [fusion.views[i] for i in fusion.given(nest)]])
+    return all([view.root != slot or view == whole for view in [fusion.views[i] for i in nest.read]])

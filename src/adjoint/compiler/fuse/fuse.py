@@ -6,7 +6,8 @@ kinds that `kinds` lists, run in order, and a step joins a unit only if everythi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from adjoint.compiler.fuse import lines, scans
@@ -31,6 +32,7 @@ from adjoint.compiler.fuse.kinds import (
     stack_stride,
     transposed,
 )
+from adjoint.compiler.fuse.open_nest import OpenNest
 from adjoint.compiler.fuse.padded import PADDED, Padded, read_in_place
 from adjoint.compiler.fuse.transposes import is_matrix, turned_products
 from adjoint.compiler.loops.build import BYTES, HALVES
@@ -53,7 +55,7 @@ SMALL_PART = 1 << 14  # elements of a part of an array that is copied where it i
 
 class Fusion:
     """A plan as units. `views` says where each slot that lies in memory is; slots of host steps may hold anything. In a `patient`
-    one, loops that might not end are host steps."""
+    one, loops that might not end are host steps. Passes make others of it (`with_units`), which share what is known of slots."""
 
     def __init__(self, plan: Plan, patient: bool = False) -> None:
         self.plan = plan
@@ -62,7 +64,7 @@ class Fusion:
         self.most_steps, self.look_back = self.tuning.most_steps, self.tuning.look_back
         self.lowered: dict[Any, bool] = {}  # which operations of which dtypes have a formula, of those met
         self.strides: dict[ArrayType, Shape] = {}  # of arrays of a type, of those met
-        self.units: list[Unit] = []
+        self.placed: list[Unit | OpenNest] = []
         self.views: dict[int, View] = {}
         self.ready: dict[int, int] = {}  # the first unit that may read a slot from memory
         self.home: dict[int, int] = {}  # the nest that computes a slot
@@ -90,7 +92,14 @@ class Fusion:
         for step in steps:
             self.place(step)
         self.results = [self.contiguous_result(slot) for _, _, slot, _ in plan.outputs]
-        self.note_stores()
+        self.units = self.closed()
+        del self.placed
+
+    def with_units(self, units: Iterable[Unit]) -> Fusion:
+        """The plan as other units."""
+        found = copy.copy(self)
+        found.units, found.known_readers = tuple(units), None
+        return found
 
     def __str__(self) -> str:
         labels = Labels(self.plan)
@@ -185,11 +194,11 @@ class Fusion:
 
     def host(self, step: Step, reason: str) -> None:
         t = step.type
-        self.units.append(Host(step, reason))
+        self.placed.append(Host(step, reason))
         if type(t) is tuple or t.dtype.name not in BYTES:
             self.objects.add(step.output)
         else:
-            self.root(step.output, t.shape, t.dtype.name, len(self.units))
+            self.root(step.output, t.shape, t.dtype.name, len(self.placed))
 
     # Movements
 
@@ -266,18 +275,18 @@ class Fusion:
 
     # Nests
 
-    def nest_of(self, slot: int) -> Nest | None:
+    def nest_of(self, slot: int) -> OpenNest | None:
         index = self.home.get(slot)
-        unit = None if index is None else self.units[index]
-        return unit if isinstance(unit, Nest) else None
+        unit = None if index is None else self.placed[index]
+        return unit if isinstance(unit, OpenNest) else None
 
-    def nest_at(self, index: int) -> Nest:
+    def nest_at(self, index: int) -> OpenNest:
         """The nest that is this unit."""
-        unit = self.units[index]
-        assert isinstance(unit, Nest)
+        unit = self.placed[index]
+        assert isinstance(unit, OpenNest)
         return unit
 
-    def readable(self, slot: int, nest: Nest, index: int, shape: Shape, level: str) -> bool:
+    def readable(self, slot: int, nest: OpenNest, index: int, shape: Shape, level: str) -> bool:
         """Whether a step of this shape and level in a nest may read a slot, inside the nest or from memory."""
         if self.home.get(slot) == index and slot in nest.level:
             own, of = nest.level[slot], self.shapes[slot]
@@ -290,12 +299,12 @@ class Fusion:
 
     def nest_for(self, shape: Shape, slots: Sequence[int]) -> int:
         """The last nest over a domain that may read the slots, or a new one at the end: which unit it is."""
-        units, home, ready, shapes = self.units, self.home, self.ready, self.shapes
+        units, home, ready, shapes = self.placed, self.home, self.ready, self.shapes
         count, most = len(units), self.most_steps
         first = count - self.look_back if count > self.look_back else 0
         for index in range(count - 1, first - 1, -1):
             unit = units[index]
-            if unit.__class__ is Nest and unit.domain == shape and len(unit.steps) < most:
+            if unit.__class__ is OpenNest and unit.domain == shape and len(unit.steps) < most:
                 level = unit.level
                 for s in slots:
                     if home.get(s) == index:
@@ -310,10 +319,10 @@ class Fusion:
         earlier = {home[s] for s in slots if s in home and home[s] < first}
         for index in sorted(earlier, reverse=True):
             unit = units[index]
-            fits = isinstance(unit, Nest) and unit.domain == shape and len(unit.steps) < most
+            fits = isinstance(unit, OpenNest) and unit.domain == shape and len(unit.steps) < most
             if fits and all([self.readable(s, unit, index, shape, "element") for s in slots]):  # type: ignore[arg-type]
                 return index
-        units.append(Nest(shape))
+        units.append(OpenNest(shape))
         return count
 
     def elementwise(self, step: Step) -> None:
@@ -322,7 +331,7 @@ class Fusion:
         if rows and not rows.isdisjoint(inputs) and self.by_row(step):
             return
         index = self.nest_for(shape, inputs)
-        nest: Nest = self.units[index]  # type: ignore[assignment]
+        nest: OpenNest = self.placed[index]  # type: ignore[assignment]
         self.home[out] = index
         nest.steps.append(step)
         nest.level[out] = "element"
@@ -376,15 +385,12 @@ class Fusion:
         for slot in step.inputs:
             slots.append(slot if is_matrix(self.views[slot]) else self.copy(slot))
         a, b = self.views[slots[0]], self.views[slots[1]]
-        shape, out = step.type.shape, step.output
+        product, out = Product(step, a, b, step.type.shape), step.output
+        product = product.turned() if out in self.turned else product
+        self.placed.append(product)
+        self.root(out, product.shape, step.type.dtype.name, len(self.placed))
         if out in self.turned:
-            turned = (*shape[:-2], shape[-1], shape[-2])
-            self.units.append(Product(step, transposed(b), transposed(a), turned))
-            self.root(out, turned, step.type.dtype.name, len(self.units))
             self.views[out] = transposed(self.views[out])
-        else:
-            self.units.append(Product(step, a, b, shape))
-            self.root(out, shape, step.type.dtype.name, len(self.units))
 
     def may_index(self, step: Step) -> bool:
         """Whether the indices are of a kind that native code reads."""
@@ -409,22 +415,22 @@ class Fusion:
         views = [self.views[i] for i in slots]
         if step.op.name == PIECES.name:  # a part may be one number
             views = [broadcast(v, place.sizes) for v, place in zip(views, step.attributes.placements, strict=True)]
-        self.units.append(Move(step, views, [self.dtypes[i] for i in slots]))
-        self.root(step.output, step.type.shape, step.type.dtype.name, len(self.units))
+        self.placed.append(Move(step, tuple(views), tuple([self.dtypes[i] for i in slots])))
+        self.root(step.output, step.type.shape, step.type.dtype.name, len(self.placed))
 
     def window(self, step: Step, reads: tuple[View, ...], dtypes: tuple[str, ...]) -> None:
         t = step.type
         if step.op.name == "max_pool_positions":  # found on the way to the maximum itself
-            for index, unit in enumerate(self.units):
+            for index, unit in enumerate(self.placed):
                 if (
                     isinstance(unit, Window) and unit.step.op.name == "max_pool" and unit.positions is None
                     and unit.reads == reads and unit.step.attributes == step.attributes
                 ):  # fmt: skip
-                    unit.positions = step
+                    self.placed[index] = unit._replace(positions=step)
                     self.root(step.output, t.shape, t.dtype.name, index + 1)
                     return
-        self.units.append(Window(step, reads, dtypes))
-        self.root(step.output, t.shape, t.dtype.name, len(self.units))
+        self.placed.append(Window(step, reads, dtypes))
+        self.root(step.output, t.shape, t.dtype.name, len(self.placed))
 
     # Matrices: small ones by formulas, larger ones by LAPACK
 
@@ -457,7 +463,7 @@ class Fusion:
                 view = self.stack(self.copy(slot), column)
             views.append(view)
         outputs = self.outputs_of(step)
-        self.units.append(Matrices(step, views, outputs, routine))
+        self.placed.append(Matrices(step, tuple(views), tuple(outputs), routine))
         self.given_by(step, outputs)
 
     def stack(self, slot: int, column: bool) -> View:
@@ -475,7 +481,7 @@ class Fusion:
     def given_by(self, step: Step, outputs: list[int]) -> None:
         """The last unit makes these."""
         for slot, t in zip(outputs, step.type if type(step.type) is tuple else (step.type,), strict=True):
-            self.root(slot, t.shape, t.dtype.name, len(self.units))
+            self.root(slot, t.shape, t.dtype.name, len(self.placed))
 
     def is_for_lapack(self, step: Step) -> bool:
         """Whether LAPACK is there for a step on matrices, which native code can read."""
@@ -513,18 +519,9 @@ class Fusion:
 
     def readers(self) -> dict[int, list[int]]:
         """The units that read each array from memory, in order."""
-        if self.known_readers is not None:
-            return self.known_readers
-        readers: dict[int, list[int]] = {}
-        for index, unit in enumerate(self.units):
-            for root in self.roots(unit):
-                found = readers.get(root)
-                if found is None:
-                    readers[root] = [index]
-                else:
-                    found.append(index)
-        self.known_readers = readers
-        return readers
+        if self.known_readers is None:
+            self.known_readers = _readers([self.roots(unit) for unit in self.units])
+        return self.known_readers
 
     def kept(self) -> set[int]:
         """The arrays that are results, or that these lie in."""
@@ -535,24 +532,30 @@ class Fusion:
         views = self.views
         if isinstance(unit, Host):
             return {views[i].root for i in unit.step.inputs if i in views}
-        roots = set() if not isinstance(unit, Nest) else {views[i].root for i in self.given(unit)}
+        roots = set() if not isinstance(unit, Nest) else {views[i].root for i in unit.read}
         for one in unit.made if isinstance(unit, Nest) else (unit,):
             roots.update([view.root for view in one.reads])
         return roots
 
-    @staticmethod
-    def given(nest: Nest) -> set[int]:
-        """The slots that a nest reads from memory; known until its steps change."""
-        found = nest.read
-        if found is None:
-            found = nest.read = set().union(*[step.inputs for step in nest.steps]).difference(nest.level)
-        return found
+    def closed(self) -> tuple[Unit, ...]:
+        """The units, of which no nest is open any more, and what is read elsewhere goes to memory."""
+        views, nothing = self.views, frozenset[int]()
+        reads = [unit.read() if isinstance(unit, OpenNest) else nothing for unit in self.placed]
+        both = list(zip(self.placed, reads, strict=True))
+        self.known_readers = _readers(
+            [{views[i].root for i in read} if isinstance(one, OpenNest) else self.roots(one) for one, read in both]
+        )
+        needed = {*self.known_readers, *self.kept()}
+        return tuple([one.closed(read, needed) if isinstance(one, OpenNest) else one for one, read in both])
 
-    def note_stores(self) -> None:
-        needed = {*self.readers(), *self.kept()}
-        for unit in self.units:
-            if isinstance(unit, Nest):
-                unit.stored = [s for s in unit.level if s in needed]
+
+def _readers(roots: Sequence[set[int]]) -> dict[int, list[int]]:
+    """By array the units that read it, of which these are what each reads."""
+    found: dict[int, list[int]] = {}
+    for index, own in enumerate(roots):
+        for root in own:
+            found.setdefault(root, []).append(index)
+    return found
 
 
 def fused(plan: Plan) -> Fusion:

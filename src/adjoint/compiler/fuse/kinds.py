@@ -7,7 +7,8 @@ layer norm is one nest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from adjoint._tuples import NamedTuple
@@ -112,6 +113,8 @@ def stack_stride(view: View) -> int | None:
 class Printed:
     """What `lines` prints for people."""
 
+    __slots__ = ()
+
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The lines, with the names and places of what they mention."""
         raise NotImplementedError
@@ -121,20 +124,17 @@ class Printed:
 
 
 class Single(Printed):
-    """A unit that computes one step of views of what lies in memory: the first word of its line, and whether an operand may be
-    to blame."""
+    """A unit that computes one `step` of views of what lies in memory, which it `reads`; `kind` is the first word of its line."""
 
-    kind = ""
-    may_fail = False
-
-    def __init__(self, step: Step, views: Sequence[View]) -> None:
-        self.step = step
-        self.reads = tuple(views)
+    __slots__ = ()
+    kind: str = ""
+    step: Any
+    reads: Any
 
     @property
     def name(self) -> str:
         """What is computed, and by which library if by one."""
-        return f"{self.step.op.name} ({self.library})" if self.library else self.step.op.name
+        return f"{self.step.op.name} ({self.library})" if self.library else str(self.step.op.name)
 
     @property
     def library(self) -> str:
@@ -147,7 +147,12 @@ class Single(Printed):
         return 0
 
     @property
-    def outputs(self) -> list[int]:
+    def may_fail(self) -> bool:
+        """Whether an operand may be to blame."""
+        return False
+
+    @property
+    def outputs(self) -> Sequence[int]:
         """The slots of what it makes."""
         return [self.step.output]
 
@@ -182,33 +187,42 @@ class Piece(NamedTuple):
     adds_zero: bool
 
 
-class Nest(Printed):
-    """A loop nest over a domain. `split` is the number of leading axes once a reduction made rows of the trailing ones."""
+def reading(steps: Sequence[Step], level: Mapping[int, str]) -> frozenset[int]:
+    """The slots that steps read and don't compute."""
+    return frozenset().union(*[step.inputs for step in steps]).difference(level)
 
+
+class _Nest(NamedTuple):
+    domain: Shape
+    split: int | None  # the number of leading axes once a reduction made rows of the trailing ones
+    steps: tuple[Step, ...]
+    level: Mapping[int, str]  # of the slots computed here: "element", "row" or "total" (nobody reads it here)
+    by_row: frozenset[int]  # the reductions that give one value for each row
+    read: frozenset[int]  # the slots that it reads from memory
+    stored: tuple[int, ...] = ()  # slots that go to memory
+    # computed tile by tile: each read by the nest while it is in the cache, or from what the nest leaves there
+    products: tuple[Product | Window, ...] = ()
+    followers: tuple[Product | Window, ...] = ()
+    tile: int = 0  # elements, if there are products or followers
+    tiles: tuple[int, ...] = ()  # arrays of which nothing but the tile is kept
+    # slots that aren't stored as arrays of their own, but as pieces of another
+    into: Mapping[int, Piece] = MappingProxyType({})
+
+
+class Nest(_Nest, Printed):
+    """A loop nest over a domain."""
+
+    __slots__ = ()
     may_fail = False
 
-    def __init__(self, domain: Shape) -> None:
-        self.domain = domain
-        self.split: int | None = None
-        self.steps: list[Step] = []
-        # of the slots computed here: "element", "row" or "total" (nobody reads it here)
-        self.level: dict[int, str] = {}
-        self.by_row: set[int] = set()  # the reductions that give one value for each row
-        # the slots that it reads from memory, once somebody has asked: see `Fusion.given`
-        self.read: set[int] | None = None
-        self.stored: list[int] = []  # slots that go to memory
-        # computed tile by tile: each read by the nest while it is in the cache, or from what the nest leaves there
-        self.products: list[Product | Window] = []
-        self.followers: list[Product | Window] = []
-        self.tile = 0  # elements, if there are products or followers
-        # arrays of which nothing but the tile is kept, and where in a thread's own space
-        self.tiles: dict[int, int] = {}
-        self.into: dict[int, Piece] = {}  # slots that aren't stored as arrays of their own, but as pieces of another
+    def computing(self, steps: Sequence[Step], level: Mapping[int, str]) -> Nest:
+        """The nest with other steps."""
+        return self._replace(steps=tuple(steps), level=MappingProxyType(level), read=reading(steps, level))
 
     @property
-    def made(self) -> list[Product | Window]:
+    def made(self) -> tuple[Product | Window, ...]:
         """The products before and behind the loops."""
-        return [*self.products, *self.followers]
+        return self.products + self.followers
 
     @property
     def outputs(self) -> list[int]:
@@ -237,17 +251,6 @@ class Nest(Printed):
         """An array of the domain's shape, each element read where it is."""
         return View(slot, 0, self.domain, contiguous(self.domain))
 
-    def row_shape(self, shape: Shape) -> bool:
-        """Whether values of this shape, one for each row, broadcast to the domain along the rows."""
-        if self.split is None:
-            return False
-        rest = len(self.domain) - self.split
-        return shape == self.domain[: self.split] + (1,) * rest
-
-    def bare_shape(self, shape: Shape) -> bool:
-        """Whether there is one value for each row, the trailing axes dropped."""
-        return self.split is not None and shape == self.domain[: self.split]
-
     def lines(self, labels: Labels = PLAIN) -> list[str]:
         """The nest for people: its domain, its steps, what is read and stored."""
         rows = f", a row is {shape_text(self.domain[self.split :])}" if self.split is not None else ""
@@ -263,8 +266,7 @@ class Nest(Printed):
         for step in self.steps:
             level = one_each.get(self.level[step.output], "")
             found.append(beside(f"  {step_text(step, labels)}{level}", labels.line(step.output)))
-        inside = set(self.level)
-        read = dict.fromkeys([i for step in self.steps for i in step.inputs if i not in inside])
+        read = dict.fromkeys([i for step in self.steps for i in step.inputs if i in self.read])
         kept = [labels.name(s) for s in self.stored if s not in self.tiles and s not in self.into]
         kept += [f"{labels.name(s)} in {labels.name(piece.root)}" for s, piece in self.into.items()]
         found.append(f"  reads {', '.join(map(labels.name, read)) or 'nothing'}; stores {', '.join(kept) or 'nothing'}")
@@ -278,23 +280,34 @@ class Choice(NamedTuple):
     rows: int
 
 
-class Product(Single):
+class _Product(NamedTuple):
+    step: Step
+    a: View
+    b: View
+    shape: Shape
+    choice: Choice | None = None
+
+
+class Product(_Product, Single):
     """A matrix product, `a` by `b` into a row-major array of `shape`: the step's result or its transpose."""
 
+    __slots__ = ()
     kind = "product"
 
-    def __init__(self, step: Step, a: View, b: View, shape: Shape) -> None:
-        super().__init__(step, (a, b))
-        self.a = a
-        self.b = b
-        self.shape = shape
-        self.choice: Choice | None = None
-        self.tile: int | None = None  # where in a thread's own space its rows go, if nothing else is kept of them
+    @property
+    def reads(self) -> tuple[View, ...]:
+        """Its factors."""
+        return (self.a, self.b)
 
     @property
     def operations(self) -> int:
         """Multiplications and additions."""
         return 2 * size_of(self.step.type.shape) * self.a.shape[-1]
+
+    def turned(self) -> Product:
+        """The transpose of the result, of that of B by that of A."""
+        *batch, n, m = self.shape
+        return self._replace(a=transposed(self.b), b=transposed(self.a), shape=(*batch, m, n))
 
     @property
     def is_cut(self) -> bool:
@@ -323,17 +336,23 @@ class Product(Single):
         ]
 
 
-class Window(Single):
+class _Window(NamedTuple):
+    step: Step
+    reads: tuple[View, ...]
+    dtypes: tuple[str, ...]
+    positions: Step | None = None  # of the largest numbers, if they are asked for too
+
+
+class Window(_Window, Single):
     """A convolution or pool over channels-last images. The result is in rows, in the step's shape."""
 
+    __slots__ = ()
     kind = "window"
 
-    def __init__(self, step: Step, reads: tuple[View, ...], dtypes: tuple[str, ...]) -> None:
-        super().__init__(step, reads)
-        self.dtypes = dtypes
-        self.shape = step.type.shape
-        self.tile: int | None = None  # as a product's
-        self.positions: Step | None = None  # of the largest numbers, if they are asked for too
+    @property
+    def shape(self) -> Shape:
+        """That of the result."""
+        return self.step.type.shape  # type: ignore[no-any-return]
 
     @property
     def operations(self) -> int:
@@ -350,7 +369,7 @@ class Window(Single):
         return 2 * size_of(pixels) * size_of(weights[1:])
 
     @property
-    def outputs(self) -> list[int]:
+    def outputs(self) -> Sequence[int]:
         """The slots of what it makes."""
         return [self.step.output, *([self.positions.output] if self.positions else [])]
 
@@ -398,18 +417,29 @@ def fills_regions(step: Step) -> bool:
     return step.op.name == PIECES.name or (step.op.rearranges and not step.op.view)
 
 
-class Move(Single):
+class _Move(NamedTuple):
+    step: Step
+    reads: tuple[View, ...]
+    dtypes: tuple[str, ...]
+
+
+class Move(_Move, Single):
     """A step that puts elements into places that a loop nest can't reach. `reads` are its inputs, in order where they are
     indices or moved by them."""
 
+    __slots__ = ()
     kind = "move"
 
-    def __init__(self, step: Step, views: list[View], dtypes: list[str]) -> None:
-        super().__init__(step, views)
-        self.first_index = first = step.op.indices_from
-        self.indices = views[first:] if first else []  # one for each leading axis that they select along
-        self.index_dtypes = dtypes[first:] if first else []
-        self.clips = step.op.name == "scatter" and bool(step.attributes)
+    @property
+    def indices(self) -> tuple[View, ...]:
+        """One for each leading axis that they select along."""
+        first = self.step.op.indices_from
+        return self.reads[first:] if first else ()
+
+    @property
+    def clips(self) -> bool:
+        """Whether an index outside stands for the nearest inside."""
+        return self.step.op.name == "scatter" and bool(self.step.attributes)
 
     @property
     def indexed_shape(self) -> Shape:
@@ -419,30 +449,28 @@ class Move(Single):
         return shape
 
 
-class Several(Single):
-    """A step that may give several arrays: `made` are their slots."""
-
-    def __init__(self, step: Step, views: list[View], made: list[int]) -> None:
-        super().__init__(step, views)
-        self.made = made
-
-    @property
-    def outputs(self) -> list[int]:
-        """The slots of what it makes."""
-        return self.made
+class _Matrices(NamedTuple):
+    step: Step
+    reads: tuple[View, ...]
+    outputs: tuple[int, ...]
+    routine: Routine
 
 
-class Matrices(Several):
+class Matrices(_Matrices, Single):
     """A step on stacks of matrices: small ones by a formula, each in a lane of its own, larger ones by LAPACK, one after
     another."""
 
+    __slots__ = ()
     kind = "matrices"
 
-    def __init__(self, step: Step, views: list[View], made: list[int], routine: Routine) -> None:
-        super().__init__(step, views, made)
-        self.batch = views[0].shape[:-2]
-        self.routine = routine
-        self.may_fail = bool(routine.problem) or routine.pivots
+    @property
+    def batch(self) -> Shape:
+        """The shape of the stack."""
+        return self.reads[0].shape[:-2]
+
+    @property
+    def may_fail(self) -> bool:
+        return bool(self.routine.problem) or self.routine.pivots
 
     @property
     def library(self) -> str:
@@ -466,17 +494,24 @@ class Matrices(Several):
         return f"{each}, by {'' if self.routine.either_way else 'the LAPACK of '}OpenBLAS" if self.library else each
 
 
-class Scan(Several):
-    """A loop of known length. `part` knows how a step is written, or is run."""
+class _Scan(NamedTuple):
+    step: Step
+    reads: tuple[View, ...]
+    outputs: tuple[int, ...]
+    part: Any  # knows how a step is written, or is run
+    length: int
+    reverse: bool
 
+
+class Scan(_Scan, Single):
+    """A loop of known length."""
+
+    __slots__ = ()
     kind = "scan"
 
-    def __init__(self, step: Step, views: list[View], made: list[int], part: Any, length: int, reverse: bool) -> None:
-        super().__init__(step, views, made)
-        self.part = part
-        self.length = length
-        self.reverse = reverse
-        self.may_fail = bool(part.may_stop)
+    @property
+    def may_fail(self) -> bool:
+        return bool(self.part.may_stop)
 
     @property
     def operations(self) -> int:
@@ -492,23 +527,21 @@ class Scan(Several):
         return str(self.part.said(self.length))
 
 
-class Line(Single):
+class _Line(NamedTuple):
+    kind: str  # "transform", "running" or "order"
+    step: Step
+    reads: tuple[View, ...]
+    axis: int
+    dtype: str
+    length: int  # elements of a line
+    attributes: Any = None
+
+
+class Line(_Line, Single):
     """A step along an axis of what it reads: a Fourier transform, a result made of the one before it, a search in sorted rows, or
     the order of short lines. Its code is told a dtype, attributes, and the elements of a line."""
 
-    def __init__(
-        self,
-        kind: str,
-        step: Step,
-        views: Sequence[View],
-        axis: int,
-        dtype: str,
-        attributes: Any = None,
-        length: int = 0,
-    ) -> None:
-        super().__init__(step, views)
-        self.kind, self.axis, self.dtype, self.attributes = kind, axis, dtype, attributes
-        self.length = length or self.reads[0].shape[axis]
+    __slots__ = ()
 
     @property
     def operations(self) -> int:
@@ -524,16 +557,22 @@ class Line(Single):
         return f"along axis {self.axis}, a line of {self.length} in a lane" if self.kind == "transform" else ""
 
 
-class Host(Single):
+class _Host(NamedTuple):
+    step: Step
+    reason: str
+
+
+class Host(_Host, Single):
     """A step that NumPy runs, and the reason; none for what others compute: loops and branches, which are programs of their
     own, and what takes one of several results."""
 
+    __slots__ = ()
     kind = "numpy"
-    may_fail = True
+    reads = ()
 
-    def __init__(self, step: Step, reason: str) -> None:
-        super().__init__(step, ())
-        self.reason = reason
+    @property
+    def may_fail(self) -> bool:
+        return True
 
     @property
     def word(self) -> str:

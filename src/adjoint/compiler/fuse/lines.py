@@ -43,8 +43,8 @@ def _running(fusion: Fusion, step: Step) -> bool:
     for slot in step.inputs:
         view = fusion.views[slot]
         views.append(view if backwards(view, axis) is not None else fusion.views[fusion.copy(slot)])
-    fusion.units.append(Line("running", step, views, axis, dtype))
-    fusion.root(step.output, shape, dtype, len(fusion.units))
+    fusion.placed.append(Line("running", step, tuple(views), axis, dtype, views[0].shape[axis]))
+    fusion.root(step.output, shape, dtype, len(fusion.placed))
     return True
 
 
@@ -75,13 +75,13 @@ def _order(fusion: Fusion, step: Step) -> bool:
     if step.op is LEADING:
         found = fusion.new_slot()
         step = step._replace(op=ARGSORT, attributes=step.attributes[1:], output=found, type=array_type(shape, int64))
-    views = [fusion.views[fusion.copy(slot)] for slot in step.inputs]
+    views = tuple([fusion.views[fusion.copy(slot)] for slot in step.inputs])
     if name == "searchsorted":
         attributes: Any = step.attributes == "right", size_of(views[1].shape) // size_of(shape[:-1])
     else:
         attributes = step.attributes[1]
-    fusion.units.append(Line("order", step, views, axis, dtype, attributes))
-    fusion.root(step.output, step.type.shape, step.type.dtype.name, len(fusion.units))
+    fusion.placed.append(Line("order", step, views, axis, dtype, views[0].shape[axis], attributes))
+    fusion.root(step.output, step.type.shape, step.type.dtype.name, len(fusion.placed))
     if step.output != out:
         fusion.views[out] = fusion.views[step.output]._replace(shape=result)
         fusion.ready[out] = fusion.ready[step.output]
@@ -122,7 +122,7 @@ def _transform(fusion: Fusion, step: Step) -> bool:
         source, to_real, made = fusion.dtypes[view.root], one.op.name == "irfft", one.type
         attributes = source not in PART, one.op.name == "fft" and inverse, scale.hex()
         dtype, length = (source, made.shape[axis]) if to_real else (made.dtype.name, view.shape[axis])
-        fusion.units.append(Line("transform", one, (view,), axis, dtype, attributes, length))
-        fusion.root(one.output, one.type.shape, one.type.dtype.name, len(fusion.units))
+        fusion.placed.append(Line("transform", one, (view,), axis, dtype, length, attributes))
+        fusion.root(one.output, one.type.shape, one.type.dtype.name, len(fusion.placed))
         view = fusion.views[one.output]
     return True

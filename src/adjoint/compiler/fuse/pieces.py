@@ -5,40 +5,36 @@ So the gradient of four gates, which a cell takes apart by their columns, is wri
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Move, Nest, Piece
+from adjoint.compiler.fuse.kinds import Move, Nest, Piece, Unit
 from adjoint.shapes import size_of
 
 
 def in_place(fusion: Fusion) -> Fusion:
-    """Let nests store pieces where they belong; the same fusion."""
+    """Let nests store pieces where they belong."""
     moves = [
-        index for index, unit in enumerate(fusion.units) if isinstance(unit, Move) and unit.step.op.name == "pieces"
+        (k, unit) for k, unit in enumerate(fusion.units) if isinstance(unit, Move) and unit.step.op.name == "pieces"
     ]
     if not moves:
         return fusion
-    kept = fusion.kept()
-    readers, made = fusion.readers(), {slot: unit for unit in fusion.units for slot in unit.outputs}
-    gone = set()
-    for index in moves:
-        move = fusion.units[index]
-        assert isinstance(move, Move)
+    units: dict[int, Unit] = dict(enumerate(fusion.units))
+    kept, readers = fusion.kept(), fusion.readers()
+    made = {slot: index for index, unit in units.items() for slot in unit.outputs}
+    for index, move in moves:
         slots = [view.root for view in move.reads]
-        nest = made.get(slots[0])
-        alone = all(readers[slot] == [index] and slot not in kept for slot in slots)
-        if (
-            alone
-            and isinstance(nest, Nest)
-            and all(made.get(slot) is nest for slot in slots)
-            and _fit(fusion, move, nest)
-        ):
-            for slot, at in zip(slots, move.step.attributes.placements, strict=True):
-                nest.into[slot] = Piece(move.step.output, at.offset, tuple(at.strides), at.adds_zero)
-            gone.add(index)
-    if gone:
-        fusion.units = [unit for index, unit in enumerate(fusion.units) if index not in gone]
-        fusion.known_readers = None
-    return fusion
+        place = made.get(slots[0], -1)
+        nest = units.get(place)
+        alone = all(readers[slot] == [index] and slot not in kept and made.get(slot) == place for slot in slots)
+        if alone and isinstance(nest, Nest) and _fit(fusion, move, nest):
+            into = {
+                slot: Piece(move.step.output, at.offset, tuple(at.strides), at.adds_zero)
+                for slot, at in zip(slots, move.step.attributes.placements, strict=True)
+            }
+            units[place] = nest._replace(into=MappingProxyType({**nest.into, **into}))
+            del units[index]
+    return fusion.with_units(units.values())
 
 
 def _fit(fusion: Fusion, move: Move, nest: Nest) -> bool:

@@ -9,7 +9,7 @@ first.
 from __future__ import annotations
 
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Nest, View, repeats
+from adjoint.compiler.fuse.kinds import Nest, Unit, View, repeats
 from adjoint.compiler.fuse.padded import PADDED
 from adjoint.compiler.loops.formulas import REDUCTIONS
 from adjoint.graph import array_type
@@ -20,10 +20,10 @@ MOST = 8  # times that a value is computed for each element
 
 
 def recompute(fusion: Fusion) -> Fusion:
-    """Store what two cheap values come from, not these, where only nests over the same domain read them; the same fusion."""
-    readers = fusion.readers()
-    kept = fusion.kept()
-    for nest in fusion.units:
+    """Store what two cheap values come from, not these, where only nests over the same domain read them."""
+    readers, kept, units = fusion.readers(), fusion.kept(), list(fusion.units)
+    changed = False
+    for index, nest in enumerate(units):
         if not isinstance(nest, Nest):
             continue
         inner = [slot for slot in nest.stored if slot not in kept and slot in readers]
@@ -33,22 +33,23 @@ def recompute(fusion: Fusion) -> Fusion:
         families: dict[int, list[int]] = {}
         for slot in inner:
             parent = _parent(fusion, nest, producer.get(slot))
-            if parent is not None and _read_by_like(fusion, nest, slot, readers[slot]):
+            if parent is not None and _read_by_like(fusion, units, index, slot, readers[slot]):
                 families.setdefault(parent, []).append(slot)
+        stored = nest.stored
         for parent, slots in families.items():
-            if parent not in nest.stored and len(slots) < 2:
+            if parent not in stored and len(slots) < 2:
                 continue
-            if parent not in nest.stored:
-                nest.stored.append(parent)
-            fusion.known_readers = None
+            stored = tuple([s for s in dict.fromkeys([*stored, parent]) if s not in slots])
             for slot in slots:
-                nest.stored.remove(slot)
                 for unit in readers[slot]:
-                    compute(fusion, unit, [slot], producer[slot], parent)
-    for nest in fusion.units:
-        if isinstance(nest, Nest):
-            read_through(fusion, nest, kept)
-    return fusion
+                    units[unit] = computing(fusion, units[unit], unit, [slot], producer[slot], parent)
+        if stored != nest.stored:
+            units[index], changed = nest._replace(stored=stored), True
+    found = fusion.with_units(units) if changed else fusion
+    for index, nest in enumerate(units):
+        if isinstance(nest, Nest) and not kept.issuperset(nest.stored):
+            found = read_through(found, index, kept)
+    return found
 
 
 def _parent(fusion: Fusion, nest: Nest, step: Step | None) -> int | None:
@@ -64,20 +65,19 @@ def _parent(fusion: Fusion, nest: Nest, step: Step | None) -> int | None:
     return parent if nest.level.get(parent) == "element" and same else None
 
 
-def _read_by_like(fusion: Fusion, nest: Nest, slot: int, readers: list[int]) -> bool:
-    """Whether all that read an array are nests over the same domain, which read each element where it is."""
+def _read_by_like(fusion: Fusion, units: list[Unit], maker: int, slot: int, readers: list[int]) -> bool:
+    """Whether all that read an array are other nests than its maker over the same domain, which read each element where it is."""
+    nest = units[maker]
+    assert isinstance(nest, Nest)
     if fusion.views[slot] != nest.whole(slot):
         return False
     for index in readers:
-        unit = fusion.units[index]
-        if (
-            not isinstance(unit, Nest)
-            or unit is nest
-            or unit.domain != nest.domain
-            or len(unit.steps) >= fusion.tuning.most_steps
-        ):
+        unit = units[index]
+        if not isinstance(unit, Nest) or index == maker or unit.domain != nest.domain:
             return False
-        if [i for i in fusion.given(unit) if fusion.views[i].root == slot] != [slot]:
+        if len(unit.steps) >= fusion.tuning.most_steps:
+            return False
+        if [i for i in unit.read if fusion.views[i].root == slot] != [slot]:
             return False
     return bool(readers)
 
@@ -85,14 +85,13 @@ def _read_by_like(fusion: Fusion, nest: Nest, slot: int, readers: list[int]) -> 
 # Of one array, read in other places than it is made
 
 
-def read_through(fusion: Fusion, nest: Nest, kept: set[int]) -> None:
-    """Let the readers of what this nest makes of one array, and of single numbers, read that array, if all of them are nests."""
-    stored = [s for s in nest.stored if s not in kept]
-    if not stored:
-        return
+def read_through(fusion: Fusion, maker: int, kept: set[int]) -> Fusion:
+    """Let the readers of what a nest makes of one array, and of single numbers, read that array, if all of them are nests."""
+    nest = fusion.units[maker]
+    assert isinstance(nest, Nest)
     producer = {step.output: step for step in nest.steps}
     read = {i for step in nest.steps for i in step.inputs}
-    for slot in [s for s in stored if s in producer and s not in read]:
+    for slot in [s for s in nest.stored if s not in kept and s in producer and s not in read]:
         step = producer[slot]
         source = _only_array(fusion, nest, step)
         if source is None or not step.op.light or nest.level[slot] != "element":
@@ -103,10 +102,12 @@ def read_through(fusion: Fusion, nest: Nest, kept: set[int]) -> None:
             continue
         if all([fusion.views[i] == nest.whole(slot) for found in parts.values() for i in found or ()]):
             continue  # each element is read where it is made: what could be one nest is one
-        nest.stored.remove(slot)
-        fusion.known_readers = None
+        units = list(fusion.units)
+        nest = units[maker] = nest._replace(stored=tuple([s for s in nest.stored if s != slot]))
         for index, found in parts.items():
-            compute(fusion, index, found or [], step, source)
+            units[index] = computing(fusion, units[index], index, found or [], step, source)
+        fusion = fusion.with_units(units)
+    return fusion
 
 
 def _only_array(fusion: Fusion, nest: Nest, step: Step) -> int | None:
@@ -144,9 +145,10 @@ def _parts(fusion: Fusion, index: int, slot: int, step: Step, source: int) -> li
     return found if by_element and (keeps_zeros or all([s.op.name != PADDED.name for s in steps])) else None
 
 
-def compute(fusion: Fusion, index: int, parts: list[int], step: Step, source: int) -> None:
-    """Let a nest, which is this unit, compute the parts that it reads of what a step of another one gives."""
-    nest, views, dtypes, ready = fusion.nest_at(index), fusion.views, fusion.dtypes, fusion.ready
+def computing(fusion: Fusion, nest: Unit, index: int, parts: list[int], step: Step, source: int) -> Nest:
+    """The nest, which is this unit, that computes the parts that it reads of what a step of another one gives."""
+    assert isinstance(nest, Nest)
+    views, dtypes, ready, level = fusion.views, fusion.dtypes, fusion.ready, dict(nest.level)
 
     def another(view: View, like: int) -> int:
         slot = fusion.new_slot()
@@ -171,7 +173,7 @@ def compute(fusion: Fusion, index: int, parts: list[int], step: Step, source: in
     def inside() -> int:
         """A slot that this nest computes."""
         slot = another(nest.whole(fusion.slots), source)
-        nest.level[slot], fusion.home[slot], ready[slot] = "element", index, index + 1
+        level[slot], ready[slot] = "element", index + 1
         return slot
 
     for s in nest.steps:
@@ -186,4 +188,4 @@ def compute(fusion: Fusion, index: int, parts: list[int], step: Step, source: in
         steps.append(
             s._replace(inputs=tuple([made.get(i, i) for i in s.inputs])) if not made.keys().isdisjoint(s.inputs) else s
         )
-    nest.steps, nest.read = steps, None
+    return nest.computing(steps, level)

@@ -87,7 +87,7 @@ def _add(fusion: Fusion, step: Step, part: Any, length: int, reverse: bool, read
     slots = [i if is_contiguous(fusion.views[i]) else fusion.copy(i) for i in step.inputs]
     outputs = fusion.outputs_of(step)
     kept = [slot for k, slot in enumerate(outputs) if k in read]
-    fusion.units.append(Scan(step, [fusion.views[i] for i in slots], kept, part, length, reverse))
+    fusion.placed.append(Scan(step, tuple([fusion.views[i] for i in slots]), tuple(kept), part, length, reverse))
     fusion.given_by(step, outputs)
 
 

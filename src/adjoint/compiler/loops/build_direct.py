@@ -14,32 +14,26 @@ from adjoint.compiler.loops.build_cells import Cell, Cells
 from adjoint.compiler.loops.build_windows import ConvolutionWriter
 from adjoint.compiler.loops.matmul_tiles import Kernel
 from adjoint.compiler.loops.winograd_tiles import Finish
+from adjoint.compiler.schedule.windows import WindowSchedule, together
 from adjoint.compiler.tables import Arguments, Shared
-from adjoint.compiler.targets.target import target
-
-SPARE = 4  # registers that hold no sums
 
 
 class DirectWriter(ConvolutionWriter):
     """A convolution of few channels."""
 
     def __init__(
-        self, window: Window, name: str, arguments: Arguments, tile: int | None, cells: Cells | None = None
+        self, window: Window, name: str, arguments: Arguments, schedule: WindowSchedule, cells: Cells | None = None
     ) -> None:
-        super().__init__(window, name, arguments, tile, cells)
+        super().__init__(window, name, arguments, schedule, cells)
         self.outputs, self.depth, *self.taps = self.weights
-        self.lanes = lanes_of("float32", self.outputs)
+        self.lanes, self.strip = schedule.lanes, schedule.strip
         self.vectors = -(-self.outputs // self.lanes)
         self.counts = self.becomes[1:]
-        self.down = self.across = 1  # outputs that belong together
-        if cells is not None and cells.pool is not None:
-            cells_of = cells.pool.step.attributes
-            self.down, self.across = cells_of.sizes
-            self.counts = (cells_of.counts[0] * self.down, cells_of.counts[1] * self.across)
-        most, windows = (target().registers - SPARE) // (self.down * self.across), self.counts[1] // self.across
-        widths = range(max(most // 2, 1), min(most, windows) + 1)  # of a strip, of which the last may cover some again
-        width = min(widths, key=lambda n: (-(-windows // n) * n, -n), default=windows)
-        self.strip = width * self.across  # outputs in a row
+        pool = None if cells is None else cells.pool
+        self.down, self.across = together(pool)
+        if pool is not None:
+            rows, columns = pool.step.attributes.counts
+            self.counts = (rows * self.down, columns * self.across)
         stride, dilation, padding = self.geometry.stride, self.geometry.dilation, self.geometry.padding
         # of the image that is read: rows and columns
         self.room = tuple([n + sum(p) for n, p in zip(self.image[1:], padding, strict=True)])

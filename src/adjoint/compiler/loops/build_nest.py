@@ -15,12 +15,9 @@ from adjoint.compiler.loops.formulas import REDUCTIONS, is_plain
 from adjoint.compiler.loops.matmul_tiles import Kernel
 from adjoint.compiler.loops.nest_values import NestValues
 from adjoint.compiler.loops.vector_loop import VectorLoop
-from adjoint.compiler.schedule.nests import Dimension
+from adjoint.compiler.schedule.nests import Actions, Dimension
 from adjoint.compiler.tables import LARGE
-from adjoint.runtime import llvm
-from adjoint.shapes import size_of
 
-SCALED = 3  # products by one number in a loop that reads neighbours, from which it is written for ordinary numbers, too
 NEST = (("ptr", "%table"), ("i64", "%lo"), ("i64", "%hi"), ("i64", "%chunk"), ("ptr", "%own"), ("ptr", "%args"))
 
 
@@ -30,59 +27,48 @@ class NestWriter(NestValues):
     """
 
     def write(self) -> L.Function:
-        e, scaled = self.e, self.scaled_by_number()
-        if len(scaled) >= SCALED:  # the same loops twice: see `formulas.scaled_plainly`
-            factors = dict.fromkeys([self.producer[slot].inputs[k] for slot, k in scaled.items()])
+        e, scaled = self.e, self.schedule.scaled
+        if scaled:  # the same loops twice: see `formulas.scaled_plainly`
+            factors = dict.fromkeys([self.producer[slot].inputs[k] for slot, k in scaled])
             plain = [is_plain(e, self.uniform(self.outside(i), self.excerpt.dtypes[i])) for i in factors]
             ordinary = functools.reduce(e.both, plain)
-            for self.plainly, condition in ((set(scaled), ordinary), (set(), e.invert(ordinary))):
+            for self.plainly, condition in (({slot for slot, _ in scaled}, ordinary), (set(), e.invert(ordinary))):
                 self.row_values, self.values, self.divisors, e.known = {}, {}, {}, {}
                 with e.when_any(condition):
                     self.loops()
-        elif self.streamed:  # twice as well: arrays may begin anywhere, and the code may serve rows of other lengths
-            aligned = e.test("eq", e.index("and", self.extent_of(self.inner[-1]), e.lanes - 1), 0)
-            for slot in self.streamed:
+        elif (
+            self.schedule.streamed
+        ):  # twice as well: arrays may begin anywhere, and the code may serve rows of other lengths
+            aligned = e.test("eq", e.index("and", self.extent_of(self.schedule.inner[-1]), e.lanes - 1), 0)
+            for slot in self.schedule.streamed:
                 aligned = e.all_of(aligned, e.aligned(self.pointer(slot)))
             with e.when(aligned):
-                self.streaming = self.streamed
+                self.streaming = self.schedule.streamed
                 self.loops()
                 e.fence()
             with e.when(e.test("eq", e.choose(aligned, "1", "0"), 0)):
-                self.streaming = []
+                self.streaming = ()
                 self.row_values, self.values, self.divisors, e.known = {}, {}, {}, {}
                 self.loops()
         else:
             self.loops()
         return self.inputs.function("nest", NEST, True)
 
-    def scaled_by_number(self) -> dict[int, int]:
-        """The products by one number for all of a nest that reads neighbours, with the place of that operand."""
-        nest, found = self.nest, dict[int, int]()
-        if not self.bounded() or not llvm.has_fma():
-            return found
-        for step in nest.steps:
-            dtype = self.excerpt.dtypes[step.output]
-            if step.op.name == "scale" and nest.level[step.output] == "element" and dtype in ("float32", "float64"):
-                for k, i in enumerate(step.inputs):
-                    if not self.inside(i) and not any(self.outside(i).strides):
-                        found[step.output] = k
-        return found
-
     def loops(self) -> None:
-        e, nest = self.e, self.nest
+        e, nest, schedule = self.e, self.nest, self.schedule
+        together = schedule.jammed or schedule.columns
         with ExitStack() as loops:
-            for k, d in enumerate(self.outer[:-1] if self.jammed or self.columns or self.turned else self.outer):
-                bounds = ("%lo", "%hi") if k == 0 else ("0", self.extent_of(d))
-                self.indices[d.axis] = loops.enter_context(e.loop(*bounds, 1))
-            if self.turned:
-                self.rows_turned(self.outer[-1], loops)
-            if self.jammed:
-                self.rows_together(self.outer[-1])
-            if self.columns:
-                self.by_column(self.outer[-1])
-            for phase, actions in enumerate(self.actions):
-                if actions and not self.jammed and not self.columns:
-                    self.row_pass(phase, actions)
+            for d in schedule.outer[:-1] if together or schedule.turned else schedule.outer:
+                self.indices[d.axis] = loops.enter_context(e.loop(*self.bounds(d), 1))
+            if schedule.turned:
+                self.rows_turned(schedule.outer[-1], loops)
+            if schedule.jammed:
+                self.rows_together(schedule.outer[-1])
+            if schedule.columns:
+                self.by_column(schedule.outer[-1])
+            for phase, one in enumerate(schedule.passes):
+                if one.actions and not together:
+                    self.row_pass(phase, *one)
             if not self.row_partial():
                 self.store_rows()
             else:
@@ -90,27 +76,31 @@ class NestWriter(NestValues):
                     if slot in nest.by_row:
                         e.store_scalar(self.row_values[slot], self.pointer(slot), "0")
 
+    def bounds(self, d: Dimension) -> tuple[str, str]:
+        """Where a loop begins and ends: that which is cut into chunks, with the one at hand."""
+        return ("%lo", "%hi") if d.axis == self.schedule.cut else ("0", self.extent_of(d))
+
     def rows_together(self, d: Dimension) -> None:
         """The loop over rows, some at once, and what is left of them one by one."""
         e = self.e
-        if len(self.outer) > 1:
-            together = self.number(d.size // self.tuning.jammed * self.tuning.jammed, "together", d.size)
-            ranges = [("0", together, self.tuning.jammed)]
-            if occurs(d.size % self.tuning.jammed):
+        if len(self.schedule.outer) > 1:
+            together = self.number(d.size // self.schedule.jammed * self.schedule.jammed, "together", d.size)
+            ranges = [("0", together, self.schedule.jammed)]
+            if occurs(d.size % self.schedule.jammed):
                 ranges.append((together, self.extent_of(d), 1))
             for low, high, count in ranges:
                 with e.loop(low, high, count) as i:
                     self.jam(d, i, count)
             return
-        rest = e.index("urem", e.index("sub", "%hi", "%lo"), self.tuning.jammed)
+        rest = e.index("urem", e.index("sub", "%hi", "%lo"), self.schedule.jammed)
         middle = e.index("sub", "%hi", rest)
-        for low, high, count in (("%lo", middle, self.tuning.jammed), (middle, "%hi", 1)):
+        for low, high, count in (("%lo", middle, self.schedule.jammed), (middle, "%hi", 1)):
             with e.when(e.test("slt", low, high)), e.loop(low, high, count) as i:
                 self.jam(d, i, count)
 
     def jam(self, d: Dimension, first: str, count: int) -> None:
         """So many rows from the first on, a vector of each in turn."""
-        (actions,) = self.actions
+        ((actions, _),) = self.schedule.passes
         self.rows = []
         for k in range(count):
             index = first if k == 0 else self.e.index("add nuw nsw", first, k)
@@ -125,13 +115,13 @@ class NestWriter(NestValues):
     def rows_turned(self, d: Dimension, loops: ExitStack) -> None:
         """Begin the loop over rows, some at a time, of which what lies across the rows is turned first, into the thread's own
         memory."""
-        e, last, count = self.e, self.inner[-1], self.turned_rows
-        low, high = ("%lo", "%hi") if len(self.outer) == 1 else ("0", self.extent_of(d))
+        e, last, count = self.e, self.schedule.inner[-1], self.schedule.turned_rows
+        low, high = self.bounds(d)
         first = loops.enter_context(e.loop(low, high, count))
         behind = e.index("umin", e.plus(first, count), high)
         start = e.index("sub", behind, count)  # of the last rows some are turned again, as blocks are square
         final, size = e.index("sub", behind, 1), self.number(last.size, "turned", LARGE)
-        for view in self.turned:
+        for view in self.schedule.turned:
             self.indices[d.axis] = start if view.strides[d.axis] > 0 else final  # the row that lies first
             dtype, lanes = self.dtype_of(view), lanes_of(self.dtype_of(view))
             # one vector more: rows whose lengths are powers of two would share sets of the cache
@@ -152,13 +142,16 @@ class NestWriter(NestValues):
     def by_column(self, d: Dimension) -> None:
         """The loop over rows where sums by column stay in registers: after so many rows as a block has vectors, for each of those
         that are gone through at once, they are added to what is in memory."""
-        e, (actions, *_), count = self.e, self.actions, self.columns
+        e, actions, count = self.e, self.schedule.passes[0].actions, self.schedule.columns
         self.current = 0
-        low, high = ("%lo", "%hi") if len(self.outer) == 1 else ("0", self.extent_of(d))
+        low, high = self.bounds(d)
         slots = [slot for kind, slot in actions if kind == "reduce"]
-        sums = [[self.accumulator(s, False, count) for s in slots] for _ in range(-(-self.inner[-1].size // e.lanes))]
-        with e.loop(low, high, self.block * count) as first:
-            behind = e.index("umin", e.plus(first, self.block * count), high)
+        sums = [
+            [self.accumulator(s, False, count) for s in slots]
+            for _ in range(-(-self.schedule.inner[-1].size // e.lanes))
+        ]
+        with e.loop(low, high, self.schedule.block * count) as first:
+            behind = e.index("umin", e.plus(first, self.schedule.block * count), high)
             for sums_of_vector in sums:
                 for a in sums_of_vector:
                     a.restart(e)
@@ -179,7 +172,7 @@ class NestWriter(NestValues):
 
     def vectors(self, count: int) -> Iterator[int]:
         """The vectors of a row one after the other, the last one under its mask."""
-        e, last = self.e, self.inner[-1]
+        e, last = self.e, self.schedule.inner[-1]
         for k in range(count):
             self.indices[last.axis], self.values, e.known = str(k * e.lanes), {}, {}
             e.mask = self.inputs.mask(last.size % e.lanes, last.size, "rest") if last.size < (k + 1) * e.lanes else None
@@ -197,22 +190,17 @@ class NestWriter(NestValues):
                 value = self.row(slot)
                 self.e.store_scalar(value, self.pointer(slot), self.offset(0, self.result_strides(slot)))
 
-    def row_pass(self, phase: int, actions: list[tuple[str, int]]) -> None:
+    def row_pass(self, phase: int, actions: Actions, copies: int) -> None:
         e = self.e
         self.current = phase
         reduced = [slot for kind, slot in actions if kind == "reduce"]
         self.prepare([slot for kind, slot in actions if kind != "reduce"], reduced)
-        vector = self.inner[-1]
-        whole = vector.size // e.lanes
-        blocked = size_of(tuple([d.size for d in self.inner])) > 32 * e.lanes
-        light = sum(self.cost[s] for _, s in actions) <= 16
-        copies = self.tuning.unroll if reduced and light and whole >= 2 * self.tuning.unroll else 1
+        vector = self.schedule.inner[-1]
+        blocked = self.schedule.blocked
         by_row = [self.accumulator(s, blocked, copies) for s in reduced if s in self.nest.by_row]
         with ExitStack() as loops:
-            for k, d in enumerate(self.inner[:-1]):
-                ranged = k == 0 and not self.outer and self.extent == d.size and not any(self.actions[1:])
-                bounds = ("%lo", "%hi") if ranged else ("0", self.extent_of(d))
-                self.indices[d.axis] = loops.enter_context(e.loop(*bounds, 1))
+            for d in self.schedule.inner[:-1]:
+                self.indices[d.axis] = loops.enter_context(e.loop(*self.bounds(d), 1))
             # totals along the innermost loop go to memory after it; the others at every point
             along = [
                 self.accumulator(s, blocked, copies)
@@ -226,7 +214,7 @@ class NestWriter(NestValues):
                 pointer, offset = self.pointer(slot), self.offset(0, self.result_strides(slot))
                 before = e.load_scalar(pointer, offset, a.dtype)
                 e.store_scalar(a.combine(e, before, a.result(e)), pointer, offset)
-        for d in self.inner[:-1]:
+        for d in self.schedule.inner[:-1]:
             del self.indices[d.axis]
         for a in by_row:
             self.row_values[a.step.output] = a.result(e)
@@ -234,7 +222,7 @@ class NestWriter(NestValues):
     def accumulator(self, slot: int, blocked: bool, copies: int) -> Accumulator:
         return Accumulator(self.e, self.producer[slot], self.excerpt.dtypes[slot], blocked, copies)
 
-    def perform(self, actions: list[tuple[str, int]], accumulators: list[Accumulator], copy: int) -> None:
+    def perform(self, actions: Actions, accumulators: list[Accumulator], copy: int) -> None:
         e = self.e
         running = {a.step.output: a for a in accumulators}
         done = []
@@ -255,7 +243,11 @@ class NestWriter(NestValues):
     def add_to_memory(self, slot: int, value: Value) -> None:
         e = self.e
         dtype, strides = self.excerpt.dtypes[slot], self.result_strides(slot)
-        pointer, offset, stride = self.pointer(slot), self.offset(0, strides), self.stride(strides, self.inner[-1].axis)
+        pointer, offset, stride = (
+            self.pointer(slot),
+            self.offset(0, strides),
+            self.stride(strides, self.schedule.inner[-1].axis),
+        )
         before = e.load(pointer, offset, dtype, stride)
         combine = REDUCTIONS[self.producer[slot].op.name][1]
         e.store(combine(e, before, e.cast(value, dtype)), pointer, offset, stride)

@@ -9,29 +9,24 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-from adjoint.compiler.extents import larger, smaller
-from adjoint.compiler.fuse.kinds import Product, transposed
+from adjoint.compiler.fuse.kinds import Product
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import ITEMSIZE, lanes_of
 from adjoint.compiler.loops.build_matmul import TiledWriter
 from adjoint.compiler.loops.build_products import BatchWriter, LibraryWriter
 from adjoint.compiler.loops.matmul_tiles import Kernel
+from adjoint.compiler.schedule.matmul import ProductSchedule
 from adjoint.compiler.tables import ALIGNMENT, Arguments
-from adjoint.compiler.targets.target import tuning
 
 
 class Parts(BatchWriter):
     """Writes a product as a function of a range of parts of its sums."""
 
-    across = False  # whether the parts hold the result transposed
-
-    def cut(self, least: int) -> None:
-        """Say how many terms each part has, at least about so many."""
-        table, k = tuning(), self.k
-        self.each = -(-larger(least, -(-k // table.most_parts)) // table.sums) * table.sums
-        self.rows = -(-k // self.each)  # parts, of which the last may have fewer terms
-        self.last = k - (self.rows - 1) * self.each
+    def cut(self) -> None:
+        """Say how many parts there are, and where they are added up."""
+        self.each = self.schedule.each  # terms
+        self.rows = -(-self.k // self.each)  # parts, of which the last may have fewer terms
+        self.last = self.k - (self.rows - 1) * self.each
         line = ALIGNMENT // ITEMSIZE[self.dtype]
         self.room = -(-self.n * self.m // line) * line  # elements of a part
         self.sums = self.arguments.share(f"parts of {self.name}", self.rows * self.room * ITEMSIZE[self.dtype])
@@ -65,8 +60,8 @@ class Parts(BatchWriter):
         with self.another(lanes_of(self.dtype)):
             sums, result = self.pointer(self.sums), self.pointer(self.step.output)
             room, parts = self.number(self.room, "room"), self.number(self.rows, "parts")
-            self.add_up(sums, room, parts, self.n * self.m, sums if self.across else result)
-            if self.across:
+            self.add_up(sums, room, parts, self.n * self.m, sums if self.schedule.across else result)
+            if self.schedule.across:
                 n, m = self.number(self.n, "n"), self.number(self.m, "m")
                 self.inputs.tile(Kernel("across", self.dtype), sums, m, result, n, m, n)
             self.finish = [self.function("finish")]
@@ -75,31 +70,13 @@ class Parts(BatchWriter):
 class PartsWriter(TiledWriter, Parts):
     """Writes a product by our kernels so."""
 
-    in_blocks = True
-
-    def __init__(self, product: Product, name: str, arguments: Arguments, chunk: int) -> None:
-        (n, m), turned = product.shape, product
-        self.across = n < m  # of two matrices the smaller one is packed
-        if self.across:
-            turned = Product(product.step, transposed(product.b), transposed(product.a), (m, n))
-            turned.choice = product.choice
-        super().__init__(turned, name, arguments, 1)
-        self.cut(self.tuning.least_part)
-        self.near = (self.a.root,)
+    def __init__(self, product: Product, name: str, arguments: Arguments, schedule: ProductSchedule) -> None:
+        super().__init__(product.turned() if schedule.across else product, name, arguments, schedule)
+        self.cut()
 
     @property
     def time(self) -> float:
         return self.n * self.k * self.m * (1 if self.dtype == "float32" else 2) / 85
-
-    @staticmethod
-    def suits(product: Product) -> bool:
-        """Whether a product that is alone has such sums."""
-        (n, k), m, table = product.a.shape[-2:], product.b.shape[-1], tuning()
-        together = product.a.strides[-2] == 1 and product.b.strides[-1] == 1
-        if not together or len(product.shape) != 2 or k < table.parted_from or not matmul_tiles.available():
-            return False
-        lanes = lanes_of(product.step.type.dtype.name)
-        return min(n, m) >= lanes and n * m * smaller(table.most_parts, k // table.least_part) <= table.largest_parts
 
     def near_elements(self, rows: int, k: int) -> int:
         return k * self.a.strides[-1]
@@ -114,17 +91,9 @@ class PartsWriter(TiledWriter, Parts):
 class VectorPartsWriter(Parts, LibraryWriter):
     """Writes a product with one row or column by OpenBLAS so, a long sum for each of its few elements."""
 
-    def __init__(self, product: Product, name: str, arguments: Arguments, chunk: int) -> None:
-        super().__init__(product, name, arguments, 1)
-        self.cut(1 << 12)
-
-    @staticmethod
-    def suits(product: Product) -> bool:
-        """Whether a product that is alone, and OpenBLAS's, has such sums."""
-        (n, k), m, table = product.a.shape[-2:], product.b.shape[-1], tuning()
-        if len(product.shape) != 2 or not (n == 1 or m == 1) or k < table.parted_vector:
-            return False
-        return n * m <= table.parted_sums
+    def __init__(self, product: Product, name: str, arguments: Arguments, schedule: ProductSchedule) -> None:
+        super().__init__(product, name, arguments, schedule)
+        self.cut()
 
     @property
     def time(self) -> float:

@@ -12,6 +12,7 @@ from adjoint.compiler.fuse.kinds import Product, View
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ELEMENT, ITEMSIZE, Emitter, literal
 from adjoint.compiler.loops.ranges import RangeWriter
+from adjoint.compiler.schedule.matmul import ProductSchedule
 from adjoint.compiler.tables import (
     LARGE,
     STATUS,
@@ -44,17 +45,15 @@ def matrix_strides(view: View) -> tuple[int, int]:
 class BatchWriter(RangeWriter):
     """Writes a product as a function of a range of its rows, counted through the whole batch."""
 
-    def __init__(self, product: Product, name: str, arguments: Arguments, chunk: int) -> None:
-        super().__init__(product.step, product.tile, name, arguments)
-        self.product = product
-        self.chunk = chunk  # rows in a range, of which the last may have fewer
+    def __init__(self, product: Product, name: str, arguments: Arguments, schedule: ProductSchedule) -> None:
+        super().__init__(product.step, name, arguments)
+        self.schedule = schedule
+        self.chunk = schedule.rows  # in a range, of which the last may have fewer
         self.a, self.b = product.a, product.b
         self.shape: Shape = product.shape
         self.batch = self.shape[:-2] if size_of(self.shape[:-2]) > 1 else ()
         (self.n, self.k), self.m = self.a.shape[-2:], self.b.shape[-1]
         self.rows, self.row_elements = size_of(self.batch) * self.n, self.m
-        assert product.choice is not None
-        self.choice = product.choice
         self.where: tuple[str, ...] = ()
         self.cached: Mapping[int, int] = {}  # where in a thread's own space what it reads is, if only a tile is kept
 
@@ -154,7 +153,7 @@ class LibraryWriter(BatchWriter):
         return elements * ITEMSIZE[self.dtype] / 16 if self.n == 1 or self.m == 1 else super().time
 
     def some(self, a: str, b: str, result: str, rows: int) -> None:
-        if self.choice.library == "oneDNN":
+        if self.schedule.library == "oneDNN":
             product = onednn.Product(rows, self.k, self.m, matrix_strides(self.a), matrix_strides(self.b))
             write_call(self.e, self.arguments, product, [a, b, result])
             return

@@ -3,7 +3,7 @@ its chunks are put together in order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from adjoint.compiler.loops import ir as L
@@ -26,7 +26,7 @@ def write_start(nest: NestWriter) -> L.Function | None:
         dtype = nest.excerpt.dtypes[slot]
         identity = e.constant(REDUCTIONS[nest.producer[slot].op.name][0](dtype), dtype)
         is_partial, count = slot in nest.partial, size_of(nest.excerpt.shapes[slot])
-        count *= nest.chunks if is_partial else 1
+        count *= nest.schedule.chunks if is_partial else 1
         totals_at = nest.inputs.pointer(nest.share_partial(slot) if is_partial else Start(slot, 0))
         for i, single in _elements(nest, count, ("filled", slot)):
             (e.store_scalar if single else e.store)(identity, totals_at, i)
@@ -51,17 +51,17 @@ def write_finish(nest: NestWriter) -> L.Function | None:
             value = _put_together(nest, slot, parts, i, each, single)
             (e.store_scalar if single else e.store)(value, whole_at, i)
     if by_row:
-        nest.partial = []  # from here on a pointer is that of the whole
+        nest.partial = ()  # from here on a pointer is that of the whole
         nest.store_rows()
         nest.partial = partial
     return nest.inputs.function("finish")
 
 
-def _lanes(nest: NestWriter, slots: list[int]) -> int:
+def _lanes(nest: NestWriter, slots: Sequence[int]) -> int:
     """How many totals there are in a vector."""
     if any(nest.excerpt.dtypes[slot].startswith("complex") for slot in slots):
         return 1
-    return min([lanes_for(nest.lanes, size_of(nest.excerpt.shapes[slot])) for slot in slots])
+    return min([lanes_for(nest.schedule.lanes, size_of(nest.excerpt.shapes[slot])) for slot in slots])
 
 
 def _elements(nest: NestWriter, count: int, role: Any) -> Iterator[tuple[str, bool]]:
@@ -81,7 +81,7 @@ def _put_together(nest: NestWriter, slot: int, parts: str, i: str, each: str, si
     """The total at an element, or those of a vector, of all chunks' in order; `each` chunk has so many."""
     e, dtype = nest.e, nest.excerpt.dtypes[slot]
     total = Accumulator(e, nest.producer[slot], dtype, True, 1)
-    with e.loop("0", nest.number(nest.chunks, "chunks", LARGE), 1) as c:
+    with e.loop("0", nest.number(nest.schedule.chunks, "chunks", LARGE), 1) as c:
         at = e.plus(i, e.times(c, each))
         total.add(e, e.load_scalar(parts, at, dtype) if single else e.load(parts, at, dtype, 1), 0)
         total.flush(e)

@@ -13,9 +13,8 @@ from adjoint.compiler.loops.build import Value, lanes_of
 from adjoint.compiler.loops.build_cells import Cell, Cells, largest
 from adjoint.compiler.loops.build_products import write_call
 from adjoint.compiler.loops.ranges import RangeWriter
-from adjoint.compiler.schedule.chunks import balanced, evenly
+from adjoint.compiler.schedule.windows import WindowSchedule
 from adjoint.compiler.tables import Arguments, Shared
-from adjoint.compiler.targets.target import tuning
 from adjoint.runtime import onednn
 from adjoint.shapes import size_of
 
@@ -23,12 +22,14 @@ from adjoint.shapes import size_of
 class WindowWriter(RangeWriter):
     """What writers of windows share: the range of images."""
 
-    def __init__(self, window: Window, name: str, arguments: Arguments, cells: Cells | None) -> None:
+    def __init__(
+        self, window: Window, name: str, arguments: Arguments, schedule: WindowSchedule, cells: Cells | None = None
+    ) -> None:
         self.cells = cells  # what is made of the result, or what a pool reads
-        super().__init__(window.step, window.tile, name, arguments)
+        super().__init__(window.step, name, arguments)
         self.window = window
         self.kind = self.step.op.name
-        self.rows = window.shape[0] if self.kind != "convolution_weight_gradient" else window.reads[0].shape[0]
+        self.schedule, self.rows, self.tile = schedule, schedule.images, schedule.tile
         self.row_elements = size_of(window.shape[1:])
 
     def begin(self, lanes: int) -> None:
@@ -64,25 +65,13 @@ class ConvolutionWriter(WindowWriter):
     """A convolution or one of its gradients, by oneDNN."""
 
     def __init__(
-        self, window: Window, name: str, arguments: Arguments, tile: int | None, cells: Cells | None = None
+        self, window: Window, name: str, arguments: Arguments, schedule: WindowSchedule, cells: Cells | None = None
     ) -> None:
-        super().__init__(window, name, arguments, cells)
-        to_weights = self.kind == "convolution_weight_gradient"
+        super().__init__(window, name, arguments, schedule, cells)
         assert window.sizes is not None
         self.sizes = window.sizes
         _, self.image, self.becomes, self.weights, self.geometry = self.sizes
-        work = size_of(self.becomes) * size_of(self.weights[1:])  # multiplications for an image
-        if tile is None:
-            count = -(-self.rows // max(tuning().image_tile // work, self.sizes.together))
-            tile = balanced(self.rows, range(count, 2 * count + 1))
-        if to_weights:  # a part must have enough to add up to each weight, or writing it takes longer than computing it
-            tile = max(
-                tile, -(-self.rows // tuning().weight_parts), tuning().weight_pixels // size_of(self.becomes[1:])
-            )
-            count = -(-self.rows // min(tile, self.rows))
-            tile = balanced(self.rows, range(count // 2 + 1, count + 1))
-        self.tile = min(tile, self.rows)
-        self.parts = -(-self.rows // self.tile)
+        self.parts = schedule.parts
 
     @property
     def time(self) -> float:
@@ -160,16 +149,13 @@ class PoolWriter(WindowWriter):
     """Pooling, in loops of our own: windows along the rows and columns, vectors along the channels."""
 
     def __init__(
-        self, window: Window, name: str, arguments: Arguments, tile: int | None, cells: Cells | None = None
+        self, window: Window, name: str, arguments: Arguments, schedule: WindowSchedule, cells: Cells | None = None
     ) -> None:
-        super().__init__(window, name, arguments, cells)
+        super().__init__(window, name, arguments, schedule, cells)
         self.pool = self.step.attributes
         self.channels = window.shape[-1]
         self.dtype = window.dtypes[0]
-        self.begin(lanes_of(self.dtype, self.channels))
-        self.tile = tile or evenly(
-            self.rows, max(min(tuning().pool_tile // size_of(window.reads[0].shape[1:]), self.rows), 1)
-        )
+        self.begin(schedule.lanes)
         pool = self.pool
         reach = [
             (n - 1) * s + d * (k - 1) - b

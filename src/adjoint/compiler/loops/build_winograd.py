@@ -24,12 +24,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from adjoint._tuples import NamedTuple
-from adjoint.compiler.extents import larger
 from adjoint.compiler.fuse.kinds import Window
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import Value, lanes_of
+from adjoint.compiler.loops.build import Value
 from adjoint.compiler.loops.build_cells import Cell, Cells
-from adjoint.compiler.loops.build_matmul import Panel, heights_of, panels
 from adjoint.compiler.loops.build_windows import ConvolutionWriter
 from adjoint.compiler.loops.matmul_tiles import Kernel, parameters
 from adjoint.compiler.loops.winograd_tiles import (
@@ -44,7 +42,8 @@ from adjoint.compiler.loops.winograd_tiles import (
     kernel_name,
     places,
 )
-from adjoint.compiler.schedule.chunks import evenly
+from adjoint.compiler.schedule.matmul import Panel
+from adjoint.compiler.schedule.windows import WindowSchedule
 from adjoint.compiler.tables import LARGE, Arguments, Function, Shared
 from adjoint.compiler.targets.target import tuning
 
@@ -66,15 +65,15 @@ class WinogradWriter(ConvolutionWriter):
     """A convolution of 3×3 or one of its gradients."""
 
     def __init__(
-        self, window: Window, name: str, arguments: Arguments, tile: int | None, cells: Cells | None = None
+        self, window: Window, name: str, arguments: Arguments, schedule: WindowSchedule, cells: Cells | None = None
     ) -> None:
-        super().__init__(window, name, arguments, tile, cells)
-        self.lanes = lanes_of("float32")
+        super().__init__(window, name, arguments, schedule, cells)
+        assert schedule.product is not None
+        self.lanes, self.block, self.product = schedule.lanes, schedule.block, schedule.product
+        self.panels = self.product.panels
         self.adds_up = self.kind == "convolution_weight_gradient"
         self.turned = self.kind == "convolution_input_gradient"
-        strided = self.geometry.stride != (1, 1)
-        self.form_name = ("spread" if self.turned else "strided") if strided else ""
-        self.form = form = FORMS[self.form_name]
+        self.form = form = FORMS[schedule.form]
         before, made = tuple([p[0] for p in self.geometry.padding]), self.becomes
         source = self.image
         if self.turned:
@@ -83,16 +82,6 @@ class WinogradWriter(ConvolutionWriter):
         self.source, self.made = self.images("source", source), self.images("made", made)
         self.across = -(-self.made.columns // form.made)
         self.tiles_of_image = -(-self.made.rows // form.made) * self.across
-        if self.adds_up:  # a part adds up enough to be worth its sums
-            least = -(-4 * tuning().winograd_sums // self.tiles_of_image)
-            self.tile = evenly(self.rows, min(max(self.tile, least), self.rows))
-            self.parts = -(-self.rows // self.tile)
-        most = tuning().winograd_sums if self.adds_up else tuning().winograd_tiles
-        most = larger(most * 16 // form.side**2, 1)  # as much space for a block
-        count = -(-self.tile * self.tiles_of_image // most)
-        self.panels = panels(self.made.channels, self.lanes, max(dict(tuning().heights)))
-        together = 1 if self.adds_up else dict(tuning().heights)[self.panels[0].vectors]  # rows of a tile of a product
-        self.block = -(-self.tile * self.tiles_of_image // (count * together)) * together  # tiles
         self.weights_room = (-(-self.source.channels * self.made.room // LINE) | 1) * LINE  # of one place, as `apart`
         kinds = form.pixels, form.cotangents if self.adds_up else range(form.side)
         self.left, self.right = [
@@ -135,7 +124,7 @@ class WinogradWriter(ConvolutionWriter):
 
     def named(self, name: str) -> str:
         """What a function of `winograd_tiles` is called in this form."""
-        return kernel_name(name, self.form_name)
+        return kernel_name(name, self.schedule.form)
 
     def add_extents(self) -> str:
         """Where in the block what `winograd_tiles` asks for begins."""
@@ -199,7 +188,6 @@ class WinogradWriter(ConvolutionWriter):
             self.transform_weights(self.read(1), self.pointer(transformed))
             self.start = [self.function("start")]
             self.start_chunks = self.made.room // self.lanes
-            self.start_time = 2.0 * self.weights_room
         return functions
 
     def blocks(self, images: int, write: Callable[[str, int], None]) -> None:
@@ -224,18 +212,16 @@ class WinogradWriter(ConvolutionWriter):
         e = self.e
         left, right = self.own(self.left, "place of pixels"), self.own(self.right, "place of results")
         self.on_block("pixels", images, left, images, first, self.counted(count))
-        k, heights = self.source.channels, dict(tuning().heights)
         items: list[int | Function] = [0, 0, LINE, len(self.panels)]
         for panel in self.panels:
-            width, highest = panel.vectors * self.lanes, min(heights[panel.vectors], count)
-            tiles = heights_of(count, highest, True)
+            width, tiles = panel.vectors * self.lanes, self.product.strips(panel, count)
             items += [panel.column, panel.times, width, width, len(tiles)]
             room = self.source.room
             for top, height, times in tiles:
                 items += [top, height, times, top * room, height * room, room, 1, height * room]
                 items.append(self.listed("tile", height, panel.vectors, "steps"))
-        depth, limit = self.extent(self.source, "channels"), tuning()
-        sums = self.number(limit.sums, "sums") if k > limit.deep else depth
+        depth = self.extent(self.source, "channels")
+        sums = self.number(self.product.sums, "sums") if self.product.sums else depth
         form = self.form
         with self.each_place() as place:
             a = self.at_place(left, place, form.pixels, self.extent(self.source, "apart"))
@@ -366,10 +352,9 @@ class WinogradWriter(ConvolutionWriter):
         left, right = self.own(self.left, "place of pixels"), self.own(self.right, "place of cotangents")
         self.on_block("pixels", images, left, images, first, self.counted(count))
         self.on_block("cotangents", cotangents, right, images, first, self.counted(count))
-        heights = dict(tuning().heights)
         items: list[int | Function] = [0, 0, 0, len(self.panels)]
         for panel in self.panels:
-            tiles = heights_of(source.channels, min(heights[panel.vectors], source.channels), False)
+            tiles = self.product.strips(panel, source.channels)
             items += [panel.column, panel.times, panel.vectors * self.lanes, made.room, len(tiles)]
             for top, height, times in tiles:
                 items += [top, height, times, top, height, 1, source.room, height]

@@ -9,24 +9,26 @@ from adjoint.compiler.fuse.kinds import Nest, View
 from adjoint.compiler.loops.build import BYTES, ELEMENT, Emitter, Value
 from adjoint.compiler.loops.division import Divisor, divisor, quotient
 from adjoint.compiler.loops.formulas import computed, scaled_plainly
-from adjoint.compiler.schedule.nests import Dimension, NestPlan, Strides
+from adjoint.compiler.schedule.nests import Dimension, NestFacts, NestSchedule, Strides
 from adjoint.compiler.tables import LARGE, Arguments, Function, Inputs, Key, Start
 from adjoint.plan.plan import Step
-from adjoint.runtime import llvm
 from adjoint.shapes import contiguous, size_of
 
 
-class NestValues(NestPlan):
+class NestValues(NestFacts):
     """Writes what is read and computed in the loops that stand around: those of `indices`. What is the same all along a row is
     computed before, once."""
 
-    def __init__(self, excerpt: Excerpt, nest: Nest, arguments: Arguments) -> None:
+    def __init__(self, excerpt: Excerpt, nest: Nest, schedule: NestSchedule, arguments: Arguments) -> None:
         super().__init__(excerpt, nest)
+        self.schedule = schedule
+        self.partial = schedule.partial  # as far as pointers are to what each chunk has for itself
         self.arguments = arguments
-        self.e = Emitter(self.lanes)
+        self.e = Emitter(schedule.lanes)
         self.inputs = Inputs(self.e, arguments)
         self.current = 0  # which pass over the rows
         self.scratch: dict[Any, int] = {}  # bytes of a row, by key
+        self.tiles: dict[int, int] = {}  # where in a thread's own space arrays are of which only a tile is kept
         self.indices: dict[int, str] = {}  # of the loops around, by axis
         self.row_values: dict[Any, Value] = {}
         self.divisors: dict[int, Divisor] = {}  # of the divisions by one number for the whole row, by slot
@@ -36,7 +38,7 @@ class NestValues(NestPlan):
         self.pitches: dict[View, str] = {}  # of what was turned
         self.turned_row = ("", "")  # which of those that were turned together, counted from both ends
         self.amid = False  # whether the vectors that are written touch no bound
-        self.streaming: list[int] = []  # what goes past the caches where the code is
+        self.streaming: tuple[int, ...] = ()  # what goes past the caches where the code is
         self.plainly: set[int] = set()  # the products by numbers that are known to be ordinary where the code is
 
     def restart(self, lanes: int) -> Emitter:
@@ -59,8 +61,8 @@ class NestValues(NestPlan):
             size = size_of(self.excerpt.shapes[key]) * BYTES[dtypes[key]]
             every, by = self.inputs.pointer(self.share_partial(key)), self.number(size, ("totals", key), size)
             return e.at(every, e.times("%chunk", by), "i8")
-        if key in self.nest.tiles:  # a tile holds the rows from %lo on
-            tile, by = self.own(self.nest.tiles[key]), self.number(-self.elements, "tile", self.elements)
+        if key in self.tiles:  # a tile holds the rows from %lo on
+            tile, by = self.own(self.tiles[key]), self.number(-self.schedule.row, "tile", self.schedule.row)
             return e.at(tile, e.times("%lo", by), ELEMENT[dtypes[key]])
         if type(key) is tuple and key[0] == "scratch":
             return self.own(self.arguments.reserve(self.scratch[key]))
@@ -69,7 +71,7 @@ class NestValues(NestPlan):
     def share_partial(self, slot: int) -> Key:
         """Where the chunks' totals of a slot are."""
         size = size_of(self.excerpt.shapes[slot]) * BYTES[self.excerpt.dtypes[slot]]
-        return self.arguments.share(f"totals of {slot}", size * self.chunks)
+        return self.arguments.share(f"totals of {slot}", size * self.schedule.chunks)
 
     def own(self, offset: int) -> str:
         """A pointer into the scratch space of the thread that runs."""
@@ -86,7 +88,7 @@ class NestValues(NestPlan):
     def stride(self, strides: Strides, axis: int) -> int | str:
         """The stride along an axis, for a vector: 0 and 1 as they are, else a vector of multiples."""
         stride = strides[axis] if axis >= 0 else 1
-        if abs(stride) <= self.tuning.literal:
+        if abs(stride) <= self.inputs.literal:
             return stride
         number = self.number(stride, ("stride", strides, axis), LARGE)
         return self.inputs.once(("steps", strides, axis), lambda: self.e.multiples(number))
@@ -132,7 +134,7 @@ class NestValues(NestPlan):
             seen.add(slot)
             if not self.inside(slot):
                 view = self.spread(self.outside(slot))
-                if all(view.strides[d.axis] == 0 for d in self.inner if d.axis >= 0):
+                if all(view.strides[d.axis] == 0 for d in self.schedule.inner if d.axis >= 0):
                     self.uniform(view, self.excerpt.dtypes[slot])
             elif self.nest.level[slot] != "element":
                 self.row(slot)
@@ -144,9 +146,7 @@ class NestValues(NestPlan):
 
     def prepare_division(self, step: Step) -> None:
         """Of a division by what is the same all along a row, the reciprocal is computed before the loops."""
-        if not step.op.quotient or self.inner[-1].size < self.tuning.divided_from * self.e.lanes:
-            return
-        if not llvm.has_fma():  # a function call then
+        if not step.op.quotient or not self.schedule.reciprocals:
             return
         slot = step.inputs[1]
         if slot in self.divisors or not self.excerpt.dtypes[slot].startswith("float"):
@@ -155,7 +155,7 @@ class NestValues(NestPlan):
             by = self.row(slot) if self.nest.level[slot] != "element" else None
         else:
             view = self.spread(self.outside(slot))
-            same = all(view.strides[d.axis] == 0 for d in self.inner if d.axis >= 0)
+            same = all(view.strides[d.axis] == 0 for d in self.schedule.inner if d.axis >= 0)
             by = self.uniform(view, self.excerpt.dtypes[slot]) if same else None
         if by is not None:
             self.divisors[slot] = divisor(self.e, by)
@@ -177,7 +177,7 @@ class NestValues(NestPlan):
         return self.e.constant(constant.item(), dtype)
 
     def is_kept(self, slot: int) -> bool:
-        return slot in self.saved and self.saved[slot] < self.current
+        return slot in self.schedule.saved and self.schedule.saved[slot] < self.current
 
     def row(self, slot: int) -> Value:
         """A value of which there is one for each row, in every lane."""
@@ -219,13 +219,13 @@ class NestValues(NestPlan):
 
     def loaded(self, view: View, dtype: str) -> Value:
         found = self.row_values.get(view) or self.values.get(view)
-        if found is None and view in self.turned:
-            i = self.indices.get(self.inner[-1].axis, "0")
-            row = self.turned_row[view.strides[self.outer[-1].axis] < 0]
+        if found is None and view in self.schedule.turned:
+            i = self.indices.get(self.schedule.inner[-1].axis, "0")
+            row = self.turned_row[view.strides[self.schedule.outer[-1].axis] < 0]
             at = self.e.plus(self.e.times(row, self.pitches[view]), i)
             found = self.values[view] = self.e.load(self.pointer(("scratch", view)), at, dtype, 1)
         elif found is None:
-            stride = self.stride(view.strides, self.inner[-1].axis)
+            stride = self.stride(view.strides, self.schedule.inner[-1].axis)
             offset = self.offset(view.offset, view.strides)
             if stride == 0:
                 found = self.e.load_scalar(self.pointer(view.root), offset, dtype)
@@ -238,7 +238,7 @@ class NestValues(NestPlan):
         """Work out for each view with limits, before the loop over vectors, where its row is and how many lanes of it count: none
         beyond its limits, where the first row inside is read, for processors take long over masked vectors where there is no
         memory."""
-        e, last, indices = self.e, self.inner[-1].axis, self.indices
+        e, last, indices = self.e, self.schedule.inner[-1].axis, self.indices
         for step in self.nest.steps:
             if step.op.name != "padded":
                 continue
@@ -261,7 +261,7 @@ class NestValues(NestPlan):
     def padded(self, step: Step) -> Value:
         """A vector of a view inside its limits, zeros elsewhere."""
         e, view, dtype = self.e, self.outside(step.inputs[0]), self.excerpt.dtypes[step.output]
-        axis, mask = self.inner[-1].axis, e.mask
+        axis, mask = self.schedule.inner[-1].axis, e.mask
         row, lanes = self.row_values["padded", step.output]
         stride, offset = self.stride(view.strides, axis), self.along(row, view.strides, axis)
         inside = self.inside_of(step, axis, lanes)

@@ -21,17 +21,18 @@ def passed(first: str, last: str) -> tuple[tuple[str, str], ...]:
 
 class RangeWriter(Writer, ABC):
     """Writes what a step computes as a function of a range of its `rows`, of which each has so many elements. A nest around may
-    keep a `tile` of the result in the thread's own memory."""
+    keep a tile of the result in the thread's own memory, and say where (`tile_at`)."""
 
     rows: int
     row_elements: int
+    tile_at: int | None = None
 
-    def __init__(self, step: Step, tile: int | None, name: str, arguments: Arguments) -> None:
+    def __init__(self, step: Step, name: str, arguments: Arguments) -> None:
         super().__init__(arguments)
-        self.step, self.tile_at, self.name = step, tile, name
+        self.step, self.name = step, name
         self.dtype = step.type.dtype.name
-        self.start: list[L.Function] = []  # before all, in so many chunks, which take about so many nanoseconds
-        self.start_chunks, self.start_time = 1, 0.0
+        self.start: list[L.Function] = []  # before all, in so many chunks
+        self.start_chunks = 1
         self.packs_for_all: str | None = None  # what `start` packs, where other units may read it, too
         self.finish: list[L.Function] = []
 

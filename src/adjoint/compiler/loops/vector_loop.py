@@ -9,6 +9,7 @@ from adjoint.compiler.extents import occurs
 from adjoint.compiler.fuse.kinds import View
 from adjoint.compiler.loops.accumulation import Accumulator
 from adjoint.compiler.loops.latency import longest_first
+from adjoint.compiler.schedule.nests import Actions
 
 if TYPE_CHECKING:
     from adjoint.compiler.loops.build_nest import NestWriter
@@ -20,15 +21,13 @@ class VectorLoop:
     """The innermost loop of a pass over a row: vectors, and what is left under a mask. So many `copies` of it side by side have
     sums of their own; if sums are added up in blocks, these are loops around."""
 
-    def __init__(
-        self, nest: NestWriter, actions: list[tuple[str, int]], accumulators: list[Accumulator], copies: int
-    ) -> None:
+    def __init__(self, nest: NestWriter, actions: Actions, accumulators: list[Accumulator], copies: int) -> None:
         self.nest = nest
         self.e = nest.e
         self.actions = actions
         self.accumulators = accumulators
         self.copies = copies
-        self.vector = nest.inner[-1]
+        self.vector = nest.schedule.inner[-1]
         self.blocked = any(a.blocked for a in accumulators)
         self.part: tuple[str, ...] = ()  # which of several stretches
 
@@ -41,12 +40,12 @@ class VectorLoop:
         whole, rest = divmod(self.vector.size, e.lanes)
         if not nest.rows:
             nest.begin_padded()
-        if nest.flat:
+        if nest.schedule.flat:
             self.range()
-            done = nest.extent // e.lanes
+            done = nest.schedule.extent // e.lanes
             left, behind = occurs(whole - done), occurs(rest)
             if left or behind:
-                with e.when(e.test("eq", "%hi", nest.number(nest.extent, "extent", self.vector.size))):
+                with e.when(e.test("eq", "%hi", nest.number(nest.schedule.extent, "extent", self.vector.size))):
                     if left:
                         self.stretch(done, whole - done)
                     self.remainder(whole, rest)
@@ -62,7 +61,7 @@ class VectorLoop:
     def range(self) -> None:
         """Whole vectors from %lo to %hi."""
         if self.blocked:
-            self.in_blocks("%lo", "%hi", self.nest.granule)
+            self.in_blocks("%lo", "%hi", self.nest.schedule.granule)
         else:
             self.run("%lo", "%hi", self.copies)
 
@@ -80,7 +79,7 @@ class VectorLoop:
 
     def stretch(self, start: int, count: int) -> None:
         """Vectors from `start` on, `count` of them: in blocks, in groups of copies, one by one."""
-        copies, block = self.copies, self.nest.block
+        copies, block = self.copies, self.nest.schedule.block
         if self.blocked:
             together = count // copies * copies
             blocks = together // block if together > 2 * block else 0
@@ -102,7 +101,7 @@ class VectorLoop:
         """`go(low, high)` from one vector to another, if there are any between them."""
         e, current = self.e, self.nest.current
         low, high = self.number(start, name, "low", current), self.number(stop, name, "high", current)
-        if self.vector.size <= self.nest.tuning.literal:
+        if self.vector.size <= self.nest.inputs.literal:
             if start < stop:
                 go(low, high)
             return

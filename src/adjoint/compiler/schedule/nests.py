@@ -1,19 +1,25 @@
-"""How a loop nest runs: its passes over a row, its loops, its chunks; nothing of it is code yet."""
+"""How a loop nest runs, as a value: its passes over a row, its loops, its chunks. Who writes it decides nothing."""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Mapping
+
 from adjoint._tuples import NamedTuple
 from adjoint.compiler.excerpts import Excerpt
-from adjoint.compiler.fuse.kinds import Nest, View, broadcast
+from adjoint.compiler.fuse.kinds import Nest, Product, View, broadcast
 from adjoint.compiler.loops.build import BYTES, lanes_of
 from adjoint.compiler.loops.formulas import REDUCTIONS, lowered
 from adjoint.compiler.loops.matmul_tiles import TURNED
-from adjoint.compiler.schedule.chunks import even
-from adjoint.compiler.targets.target import tuning
+from adjoint.compiler.schedule.chunks import even, rows_of_chunk
+from adjoint.compiler.schedule.matmul import tile_height
+from adjoint.compiler.targets.target import target, tuning
 from adjoint.shapes import Shape, contiguous, size_of
 
 Strides = tuple[int, ...]
+Actions = tuple[tuple[str, int], ...]  # "store", "save" or "reduce", and the slot
 STREAMED = ("float32", "float64", "int32", "int64")
+SCALED = 3  # products by one number in a loop that reads neighbours, from which it is written for ordinary numbers, too
 
 
 class Dimension(NamedTuple):
@@ -23,16 +29,123 @@ class Dimension(NamedTuple):
     axis: int
 
 
-class NestPlan:
-    """What is known of a nest before it is written: which pass stores, keeps or reduces what, and how its domain falls into
-    loops and chunks."""
+class Pass(NamedTuple):
+    """One way through a row: which values are stored, kept for a later pass ("save") or reduced, so many sums side by side."""
+
+    actions: Actions
+    copies: int
+
+
+class NestSchedule(NamedTuple):
+    """All that is decided of a nest."""
+
+    passes: tuple[Pass, ...]
+    saved: Mapping[int, int]  # the pass in which an element-level value is written, for those that are read from there
+    outer: tuple[Dimension, ...]  # the loops over rows,
+    inner: tuple[Dimension, ...]  # and along a row: the last one goes by vectors
+    lanes: int
+    flat: bool  # one long loop, cut in multiples of a `granule`
+    granule: int
+    extent: int  # of what is cut into chunks of `step`: rows, or elements of one long loop
+    step: int
+    cut: int | None  # the axis of that, if it isn't one long loop
+    row: int  # elements of the domain in each
+    partial: tuple[int, ...]  # what each chunk has totals of its own for
+    block: int  # vectors summed in one go,
+    blocked: bool  # if sums are long
+    jammed: int  # rows gone through together, a vector of each in turn; 0: one after the other
+    columns: int  # rows added to sums by column that stay in registers; 0: these are in memory
+    turned: tuple[View, ...]  # what lies across the rows, and is turned before, so many rows at a time
+    turned_rows: int
+    streamed: tuple[int, ...]  # what goes to memory past the caches
+    scaled: tuple[
+        tuple[int, int], ...
+    ]  # products by one number, and which operand that is: written for ordinary ones, too
+    reciprocals: bool  # a row is divided by one number by way of its reciprocal
+    work: int  # about so many operations in all
+
+    @property
+    def chunks(self) -> int:
+        return -(-self.extent // self.step)
+
+    @property
+    def time(self) -> float:
+        """A guess in nanoseconds."""
+        return self.work * 0.05
+
+    def __str__(self) -> str:
+        """In words: `rows 6; vectors of 8 along 40; 2 passes`."""
+        last = self.inner[-1].size
+        along = "×".join([str(d.size) for d in self.inner])
+        words = [f"rows {'×'.join([str(d.size) for d in self.outer])}"] if self.outer else []
+        words.append(
+            f"{'one loop' if self.flat else 'vectors'} of {self.lanes} along {along}" if last > 1 else "single numbers"
+        )
+        if len(self.passes) > 1:
+            words.append(f"{len(self.passes)} passes")
+        copies = max([one.copies for one in self.passes])
+        words += [f"{copies} sums side by side"] * (copies > 1)
+        words += [f"sums in blocks of {self.block} vectors"] * self.blocked
+        words += [f"{self.jammed} rows together"] * (self.jammed > 0)
+        words += [f"sums by column in registers, {self.columns} rows at once"] * (self.columns > 0)
+        words += [f"{len(self.turned)} turned, {self.turned_rows} rows at a time"] * bool(self.turned)
+        words += ["past the caches"] * bool(self.streamed)
+        words += ["by reciprocals"] * self.reciprocals
+        words += [f"{self.chunks} chunks of {self.step}"] * (self.chunks > 1)
+        return "; ".join(words)
+
+
+class NestFacts:
+    """Where the values of a nest are made and read."""
 
     def __init__(self, excerpt: Excerpt, nest: Nest) -> None:
         self.excerpt = excerpt
         self.nest = nest
+        self.producer = {step.output: step for step in nest.steps}
+
+    def inside(self, slot: int) -> bool:
+        return slot in self.producer
+
+    def bounded(self) -> set[int]:
+        """The axes along which something that is read ends before the domain does."""
+        return {
+            axis
+            for step in self.nest.steps
+            if step.op.name == "padded"
+            for axis, (n, first, behind) in enumerate(zip(self.nest.domain, *step.attributes, strict=True))
+            if first > 0 or behind < n
+        }
+
+    def outside(self, slot: int) -> View:
+        return self.excerpt.views[slot]
+
+    def spread(self, view: View) -> View:
+        return broadcast(view, self.nest.domain)
+
+    def row_strides(self, view: View, shape: Shape) -> Strides:
+        """The strides of a row-level operand along the leading axes of the domain."""
+        split = self.nest.split or 0
+        return broadcast(view, shape).strides[:split] + (0,) * (len(self.nest.domain) - split)
+
+    def result_strides(self, slot: int) -> Strides:
+        """Where a value that isn't one for each element goes: strides over the domain, 0 along what was reduced."""
+        nest = self.nest
+        step = self.producer[slot]
+        if slot in nest.by_row or step.op.name not in REDUCTIONS or nest.level[slot] == "row":
+            split = nest.split or 0
+            return contiguous(nest.domain[:split]) + (0,) * (len(nest.domain) - split)
+        kept = tuple(n for axis, n in enumerate(nest.domain) if axis not in step.attributes)
+        strides = iter(contiguous(kept))
+        return tuple([0 if axis in step.attributes else next(strides) for axis in range(len(nest.domain))])
+
+
+class _Scheduler(NestFacts):
+    """What is decided of a nest, one after the other."""
+
+    def __init__(self, excerpt: Excerpt, nest: Nest) -> None:
+        super().__init__(excerpt, nest)
         self.tuning = tuning()
         self.block = self.tuning.block
-        self.producer = {step.output: step for step in nest.steps}
         self.plan_passes()
         self.dimensions(nest.split)
         count = self.inner[-1].size
@@ -42,10 +155,19 @@ class NestPlan:
         self.lanes = lanes_of("float32" if single else "float64", count)
         self.measure()
 
-    # What is done in which pass over a row
+    def schedule(self) -> NestSchedule:
+        """All of it."""
+        by_rows = not (self.jammed or self.columns)
+        sizes = tuple([d.size for d in self.inner])
+        return NestSchedule(
+            tuple([Pass(tuple(actions), self.copies(actions) if by_rows else 1) for actions in self.actions]),
+            self.saved, tuple(self.outer), tuple(self.inner), self.lanes, self.flat, self.granule, self.extent, self.step,
+            self.ranged, self.row(), tuple(self.partial), self.block, bool(by_rows and size_of(sizes) > 32 * self.lanes),
+            self.tuning.jammed if self.jammed else 0, self.columns, tuple(self.turned), self.turned_rows,
+            tuple(self.streamed), self.scaled_by_number(), self.by_reciprocals(), self.work,
+        )  # fmt: skip
 
-    def inside(self, slot: int) -> bool:
-        return slot in self.producer
+    # What is done in which pass over a row
 
     def plan_passes(self) -> None:
         nest = self.nest
@@ -126,38 +248,6 @@ class NestPlan:
         assert all(len(strides) == n for strides in found)
         return found
 
-    def bounded(self) -> set[int]:
-        """The axes along which something that is read ends before the domain does."""
-        return {
-            axis
-            for step in self.nest.steps
-            if step.op.name == "padded"
-            for axis, (n, first, behind) in enumerate(zip(self.nest.domain, *step.attributes, strict=True))
-            if first > 0 or behind < n
-        }
-
-    def outside(self, slot: int) -> View:
-        return self.excerpt.views[slot]
-
-    def spread(self, view: View) -> View:
-        return broadcast(view, self.nest.domain)
-
-    def row_strides(self, view: View, shape: Shape) -> Strides:
-        """The strides of a row-level operand along the leading axes of the domain."""
-        split = self.nest.split or 0
-        return broadcast(view, shape).strides[:split] + (0,) * (len(self.nest.domain) - split)
-
-    def result_strides(self, slot: int) -> Strides:
-        """Where a value that isn't one for each element goes: strides over the domain, 0 along what was reduced."""
-        nest = self.nest
-        step = self.producer[slot]
-        if slot in nest.by_row or step.op.name not in REDUCTIONS or nest.level[slot] == "row":
-            split = nest.split or 0
-            return contiguous(nest.domain[:split]) + (0,) * (len(nest.domain) - split)
-        kept = tuple(n for axis, n in enumerate(nest.domain) if axis not in step.attributes)
-        strides = iter(contiguous(kept))
-        return tuple([0 if axis in step.attributes else next(strides) for axis in range(len(nest.domain))])
-
     def dimensions(self, split: int | None) -> None:
         """Merge axes that every access runs through as one; leave the ones that are left as loops."""
         accesses = self.accesses()
@@ -188,6 +278,7 @@ class NestPlan:
 
     def measure(self) -> None:
         """How far the range of rows goes, whether the nest is one long loop, and how it falls into chunks."""
+        self.turned_rows = 0
         self.turned = self.views_to_turn()
         nest, lanes, last = self.nest, self.lanes, self.inner[-1]
         single_pass = not any(self.actions[1:])  # nothing needs the whole domain's reductions for its elements
@@ -214,9 +305,50 @@ class NestPlan:
             self.step = -(-self.step // self.tuning.jammed) * self.tuning.jammed
         if self.turned and len(self.outer) == 1:
             self.step = -(-self.step // self.turned_rows) * self.turned_rows
-        self.set_chunks(self.step)
+        if nest.tile:
+            self.step = self.rows_of_tile()
+        self.partial = self.totals_of_chunks(-(-self.extent // self.step))
         self.streamed = self.may_stream()
         self.columns = self.rows_in_registers()
+
+    def row(self) -> int:
+        """Elements of the domain in each row."""
+        return 1 if self.flat else size_of(self.nest.domain) // self.extent
+
+    def rows_of_tile(self) -> int:
+        """How many rows of the nest a tile has: chunks end where matrices and images do, though these may lie across the rows."""
+        nest, elements = self.nest, self.row()
+        grains = [made.grain for made in nest.products] + [size_of(nest.domain[-2:])] * bool(nest.followers)
+        whole = functools.reduce(_common_multiple, grains, elements) // elements
+        single = any([isinstance(one, Product) and one.shape[-1] == elements * whole for one in nest.products])
+        step = max(nest.tile // (elements * whole), 1)
+        return rows_of_chunk(-(-self.extent // whole), step, tile_height() if single else 1) * whole
+
+    def copies(self, actions: list[tuple[str, int]]) -> int:
+        """How many sums a pass adds up side by side."""
+        reduced, unroll = any(kind == "reduce" for kind, _ in actions), self.tuning.unroll
+        light = sum(self.cost[s] for _, s in actions) <= 16
+        return unroll if reduced and light and self.inner[-1].size // self.lanes >= 2 * unroll else 1
+
+    def by_reciprocals(self) -> bool:
+        """Whether a row that is divided by one number is so long that its reciprocal is worth computing."""
+        if not target().fma or not any(step.op.quotient for step in self.nest.steps):  # a function call then
+            return False
+        return bool(self.inner[-1].size >= self.tuning.divided_from * self.lanes)
+
+    def scaled_by_number(self) -> tuple[tuple[int, int], ...]:
+        """The products by one number for all of a nest that reads neighbours, with the place of that operand, if these are many:
+        then the same loops are written twice."""
+        nest, found = self.nest, dict[int, int]()
+        if not self.bounded() or not target().fma:
+            return ()
+        for step in nest.steps:
+            dtype = self.excerpt.dtypes[step.output]
+            if step.op.name == "scale" and nest.level[step.output] == "element" and dtype in ("float32", "float64"):
+                for k, i in enumerate(step.inputs):
+                    if not self.inside(i) and not any(self.outside(i).strides):
+                        found[step.output] = k
+        return tuple(found.items()) if len(found) >= SCALED else ()
 
     def rows_in_registers(self) -> int:
         """How many rows at once are added to the sums by column, if these stay in registers all along the rows; else 0. A sum in
@@ -285,24 +417,17 @@ class NestPlan:
         whole = [s for s in nest.stored if s not in nest.into and dtypes[s] in STREAMED]
         return [s for s in whole if self.lanes >= lanes_of(dtypes[s])]
 
-    @property
-    def time(self) -> float:
-        """A guess in nanoseconds."""
-        return self.work * 0.05
-
-    def set_chunks(self, step: int) -> None:
-        """Cut the range into chunks of `step` rows. If there are several, each has its own total of what is reduced over
-        all of them; these are put together in order, so that it doesn't matter who computed which. Of sums that keep the axis
-        that is cut, as those over the middle axis, each belongs to one chunk already."""
-        self.step = step
-        self.chunks = -(-self.extent // step)
+    def totals_of_chunks(self, chunks: int) -> list[int]:
+        """What each of several chunks has its own total of: what is reduced over all of them. These are put together in order, so
+        that it doesn't matter who computed which. Of sums that keep the axis that is cut, as those over the middle axis, each
+        belongs to one chunk already."""
         nest = self.nest
         one_row = not self.outer  # the leading axes, if there are some, have length one
-        self.partial = [
+        return [
             s
             for s in nest.stored
-            if self.chunks > 1 and nest.level[s] == "total" and s not in nest.by_row and not self.kept_apart(s)
-        ] + [s for s in nest.level if self.chunks > 1 and one_row and s in nest.by_row and s in self.reduced]
+            if chunks > 1 and nest.level[s] == "total" and s not in nest.by_row and not self.kept_apart(s)
+        ] + [s for s in nest.level if chunks > 1 and one_row and s in nest.by_row and s in self.reduced]
 
     def totals_of_chunk(self) -> int:
         """How many totals in memory each chunk has for itself."""
@@ -322,7 +447,17 @@ class NestPlan:
             for kind, slot in actions
         ]
 
-    @property
-    def elements(self) -> int:
-        """Elements of the domain in each row."""
-        return 1 if self.flat else size_of(self.nest.domain) // self.extent
+
+def schedule_nest(excerpt: Excerpt, nest: Nest) -> NestSchedule:
+    """How a nest runs, by the table of the processor that is compiled for."""
+    return _Scheduler(excerpt, nest).schedule()
+
+
+def _common_multiple(a: int, b: int) -> int:
+    """The least common multiple."""
+    if a % b == 0 or b % a == 0:  # as it nearly always is
+        return max(a, b)
+    x, y = a, b
+    while y:
+        x, y = y, x % y
+    return a // x * b

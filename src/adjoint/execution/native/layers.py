@@ -21,7 +21,7 @@ import numpy as np
 from adjoint._tuples import NamedTuple
 from adjoint.compiler.excerpts import NOWHERE, Key
 from adjoint.compiler.fuse.fuse import Fusion
-from adjoint.compiler.fuse.kinds import Host, Scan, View
+from adjoint.compiler.fuse.kinds import Host, Scan, Unit, View
 from adjoint.compiler.linking import Kernel, Linker, find, keys_of
 from adjoint.compiler.pipeline import lowered
 from adjoint.compiler.tables import Start
@@ -114,7 +114,7 @@ class _Layers:
             if isinstance(unit, Host):
                 kernel, numbered = NOTHING - 1, [_new(Start, (slot, 0)) for slot in self.named_by(unit.step)]
             else:
-                makes = unit.outputs
+                makes = [*unit.outputs]
             if index in keyed:
                 key, numbered = keyed[index]
                 kernel = known.setdefault(key, len(known))
@@ -157,7 +157,6 @@ class _Layers:
         fusion = copy.copy(self.fusion)
         fusion.plan = copy.copy(fusion.plan)
         fusion.plan.steps, fusion.plan.outputs = [], self.plan.outputs
-        fusion.units = [self.fusion.units[k] for k in units.tolist()]
         fusion.shapes, fusion.dtypes, fusion.views = fusion.shapes.copy(), fusion.dtypes.copy(), fusion.views.copy()
         fusion.objects = fusion.objects.copy()
         results = slots(numbers).tolist()
@@ -166,7 +165,10 @@ class _Layers:
             [(slot, _new(View, (root, *lies))) for (slot, root), lies in zip(results, views, strict=True) if lies]
         )
         columns = _Columns(self.rows, units, slots(names))
-        linker = Linker(fusion.units, self.linked(columns, fusion), False)
+        own: list[Unit] = [self.fusion.units[k] for k in units.tolist()]
+        linked = self.linked(columns, fusion, own)
+        fusion.units = tuple(own)
+        linker = Linker(own, linked, False)
         uses = self.uses(columns, fusion)
         made = Native(fusion, linker=linker, outline=Outline(fusion, uses))
         self.check(made, uses)
@@ -270,8 +272,8 @@ class _Layers:
             lie.append(None if view is None else view[1:])
         return np.array(rows), lie
 
-    def linked(self, columns: _Columns, fusion: Fusion) -> Linked:
-        """The kernel of each unit of the whole and where its places are. Host steps get these names in `fusion`."""
+    def linked(self, columns: _Columns, fusion: Fusion, units: list[Unit]) -> Linked:
+        """The kernel of each of the units of the whole and where its places are. Host steps get these names in `fusion`."""
         found: Linked = {}
         names, rows = columns.of(PLACES).names, self.rows
         offsets = chain.from_iterable([rows[k].offsets for k in columns.units])
@@ -289,7 +291,7 @@ class _Layers:
                         starts[spot] = place
                 found[index] = self.kernels[row.kernel], starts
             elif row.kernel < NOTHING:
-                fusion.units[index] = self.host(fusion.units[index], names[at:behind], fusion)
+                units[index] = self.host(units[index], names[at:behind], fusion)
             at = behind
         return found
 
