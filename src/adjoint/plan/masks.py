@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 class Masking(NamedTuple):
-    """Whether the masked kernels of a plan must run from the start; whether it has some; the positions of outputs that are wrong if
-    not finite, unless the masked kernels computed them."""
+    """Whether the masked kernels of a plan must run from the start; whether it has some; the positions of outputs that are wrong
+    if not finite, unless the masked kernels computed them."""
 
     always: bool
     some: bool
