@@ -200,6 +200,7 @@ class Builder:
         self.slot_of = slot_of
         self.replaced = replaced
         self.scalars: set[int] = set()  # slots of constants: one number, whatever the shape
+        self.numbers: dict[Any, Any] = {}  # their arrays
         self.merged: Any = Compared() if following[0] else {}
         self.called: dict[Node, list[int]] = {}  # the slots of what calls are given and of their steps
         self.parted = False  # whether a node is several steps
@@ -330,7 +331,13 @@ class Builder:
     def given(self, node: Node) -> int:
         """The slot of a node that has a value or is a constant."""
         if node.op is FULL:
-            slot = self.constant(np.full((), node.attributes, node.dtype.dtype), node.type)
+            value, dtype = node.attributes, node.dtype
+            array = self.numbers.get((value, dtype)) if value.__class__ is float else None
+            if array is None:
+                array = np.full((), value, dtype.dtype)
+                if value.__class__ is float and value:  # -0 isn't 0
+                    self.numbers[value, dtype] = array
+            slot = self.constant(array, node.type)
             self.scalars.add(slot)
             return slot
         if node.value is None:

@@ -165,24 +165,29 @@ def _kinds(plan: Plan, columns: Any, rows: Array, given: list[int]) -> tuple[Arr
     leaves = len(plan.leaf_types)
     numbers = leaves + len(plan.number_types)
     counts = list(map(len, columns.inputs))
-    exact = [
-        None if x is None else x if op is CALL else _exact(op.key, x)
-        for op, x in zip(columns.op, columns.attributes, strict=True)
-    ]
-    made: list[int] = [number(key, len(known)) for key in zip(columns.op, exact, columns.type, counts, strict=True)]
+    met: dict[tuple[int, ...], int] = {}  # by identities: layers share most attributes
+    made: list[int] = []
+    own = [map(id, column) for column in (columns.op, columns.attributes, columns.type)]
+    for k, same in enumerate(zip(*own, counts, strict=True)):
+        case = met.get(same)
+        if case is None:
+            op, x = columns.op[k], columns.attributes[k]
+            exact = None if x is None else x if op is CALL else _exact(op.key, x)
+            case = met[same] = number((op, exact, columns.type[k], counts[k]), len(known))
+        made.append(case)
     for k, count in enumerate(counts):
         if count > INPUTS:  # like no other
             made[k] = number(columns.output[k], len(known))
-    own = []
+    there = []
     for slot in given:
         key: Any = slot
         if slot < numbers:
             key = (slot < leaves, plan.types[slot])
         elif (constant := plan.constants[slot]).ndim == 0:
             key = (constant.dtype, constant.tobytes(), plan.types[slot])
-        own.append(number(key, len(known)))
+        there.append(number(key, len(known)))
     which = np.arange(len(rows)) - np.searchsorted(rows, rows)  # of the results of a step
-    return np.array(made)[rows] + which * len(known), own
+    return np.array(made)[rows] + which * len(known), there
 
 
 def _exact(key: Any, attributes: Any) -> Any:

@@ -354,13 +354,13 @@ class _Columns:
         self.units: list[int] = units.tolist()
         self.names = names
         counts = np.array([(len(x.offsets), x.makes, sum(x.over), x.takes, x.reads) for x in rows])[units]
-        size = np.arange(counts.size).reshape(counts.shape)
-        self.number = np.repeat(size.ravel(), counts.ravel())  # of each name's unit and use in one
+        several = counts.ravel()
+        self.unit, self.use = [np.repeat(x.ravel(), several) for x in np.indices(counts.shape)]  # of each name
 
     def of(self, use: int) -> Named:
         """The names of one of the uses."""
-        unit, its = np.divmod(self.number, USES)
-        return Named(self.names[its == use].tolist(), unit[its == use].tolist())
+        (its,) = np.nonzero(self.use == use)
+        return Named(self.names[its].tolist(), self.unit[its].tolist())
 
 
 class _Whole:
