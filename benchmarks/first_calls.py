@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from time import process_time
+from typing import Any
 
 import adjoint as ad
 from adjoint.execution import replay
@@ -21,8 +22,8 @@ from adjoint.runtime.memory import Pages
 from benchmarks import cliffs
 
 SHALLOW, DEEP = 6, 48
-# Bytes that are touched and let go before a call is timed. A virtual machine gives free memory back to its host, and has to ask
-# for it again: that takes up to 0.3 s of the deep call, or nothing, as it happens.
+# Bytes that are touched and let go before a program runs, off the clock. A virtual machine gives free memory back to its host,
+# every other second, and has to ask for it again: that takes up to 0.3 s of the deep call, or nothing, as it happens.
 TOUCHED = 1 << 28
 
 
@@ -47,12 +48,21 @@ def first_call(layers: int) -> float:
     """Seconds of the first call of a step."""
     step = ad.jit(cliffs.step_of(ad, cliffs.gpt, layers))
     given = [ad.tensor(x) for x in cliffs.tokens()]
-    touched = Pages(TOUCHED)
-    touched.array[:: mmap.PAGESIZE] = 1
-    del touched
+    aside: list[float] = []
+    ran = replay.Replay.run
+
+    def run(self: replay.Replay, *given: Any) -> Any:
+        started = process_time()
+        touched = Pages(TOUCHED)
+        touched.array[:: mmap.PAGESIZE] = 1
+        del touched
+        aside.append(process_time() - started)
+        return ran(self, *given)
+
+    replay.Replay.run = run  # type: ignore[method-assign,assignment]
     started = process_time()
     step(*given).item()
-    return process_time() - started
+    return process_time() - started - sum(aside)
 
 
 def in_a_process(name: str, layers: int) -> float:

@@ -122,7 +122,7 @@ BROKEN_PLANS: dict[str, tuple[Callable[[Plan], None], str]] = {
     "a constant of another shape": (shape_of_a_constant, "the constant %.* is 4, and its slot float64"),
     "a result that nobody makes": (unmade_result, "the result %.* isn't made"),
     "a leaf less": (lambda found: found.leaf_types.pop(), "leaves and the free numbers"),
-    "a check of nothing": (lambda found: found.checked.append(99), "is checked that there isn't"),
+    "a check of nothing": (lambda found: found.masking.checked.append(99), "is checked that there isn't"),
 }  # fmt: skip
 
 

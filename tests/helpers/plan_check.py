@@ -49,7 +49,7 @@ def check_plan(plan: Plan) -> None:
             raise ValueError(f"the result %{slot} isn't made")
         if index is not None and not isinstance(plan.types[slot], tuple):
             raise ValueError(f"the result %{slot} is one array, and its array {index} is asked for")
-    if not set(plan.checked) <= set(range(len(plan.outputs))):
+    if not set(plan.masking.checked) <= set(range(len(plan.outputs))):
         raise ValueError("a result is checked that there isn't")
 
 

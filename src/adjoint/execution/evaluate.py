@@ -216,7 +216,8 @@ def _run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[
         return program.run(leaves, numbers, True, donated)
 
     compute = partial(program.run, leaves, numbers)  # given whether by masked kernels
-    masks, always, checked = plan.has_masked and not program.masks, plan.always_masked, plan.checked
+    always, some, checked = plan.masking
+    masks = some and not program.masks
     if plan.price == math.inf:
         return _guarded(compute, masks, always, checked)
     plan.unpriced -= 1

@@ -13,7 +13,8 @@ import numpy as np
 
 from adjoint.graph import Node
 from adjoint.plan.canonical import value_array
-from adjoint.plan.plan import Target, must_mask, narrowed_attributes
+from adjoint.plan.masks import must_mask
+from adjoint.plan.plan import Target, narrowed_attributes
 from adjoint.primitives.core import FULL, SELECT
 
 

@@ -61,7 +61,7 @@ class Streaming:
             calls.append((step.kernel, step.inputs if into is None else (*step.inputs, into), step.output, free))
         calls.reverse()
         self.calls = [calls, calls]
-        if plan.has_masked:  # the masked kernels are rarely needed, and take no array to write into
+        if plan.masking.some:  # the masked kernels are rarely needed, and take no array to write into
             self.calls[1] = [
                 (s.masked, c[1] if s.masked is s.kernel else s.inputs, c[2], c[3])
                 for s, c in zip(plan.steps, calls, strict=True)

@@ -131,6 +131,8 @@ def _chosen_program(plan: Plan, at_once: bool) -> Program:
         plan.price = math.inf
     if plan.program is None:
         plan.program = choose(whole)
+    if not plan.program.masks:
+        plan.masked = whole.masking  # its steps may be gone when it runs
     whole.steps = []
     if plan.price == math.inf and not plan.sites:  # nobody will want to read them
         plan.steps = []

@@ -17,9 +17,10 @@ from adjoint._tuples import NamedTuple
 from adjoint.derive import derive_pullback, reverse
 from adjoint.graph import PRIMITIVES, ArrayType, Node, Primitive, StandIn, Variable, mode, topological
 from adjoint.graph.node import Site
-from adjoint.plan.called import results_of, written_out
+from adjoint.plan.called import written_out
 from adjoint.plan.canonical import Canonical, value_array
 from adjoint.plan.donation import forgotten_leaves
+from adjoint.plan.masks import Masking, masking_of
 from adjoint.plan.order import ordered
 from adjoint.plan.text import plan_text, step_text
 from adjoint.primitives.calls import CALL, Callee
@@ -27,7 +28,6 @@ from adjoint.primitives.contraction import MATMUL
 from adjoint.primitives.convolution import CONVOLUTION, CONVOLUTION_INPUT_GRADIENT, CONVOLUTION_WEIGHT_GRADIENT
 from adjoint.primitives.core import DETACH, FULL, PLACEHOLDER, SELECT, conform, placeholder, select
 from adjoint.primitives.custom import CLOSED, CUSTOM, HOST_CALL, hooks_of
-from adjoint.primitives.elementwise import WHERE
 from adjoint.primitives.random import RANDOM_BITS
 from adjoint.primitives.structural import APART, BROADCAST, PUT_ONTO, written_apart
 from adjoint.shapes import following
@@ -81,10 +81,10 @@ class Program(Protocol):
 class Plan:
     """Steps over numbered slots. The first slots are the leaves, then the free numbers; `constants` fill others.
 
+    placed     the steps as they were put down, inputs first
     joined     the steps, those of a call as one until somebody asks for `steps`
     outputs    (canonical number, index, slot, kept): whose value to store, which of its values if it has several (else
                None), and whether it is for the reverse pass only
-    checked    positions in `outputs` that are wrong if not finite, unless the masked kernels computed them
     sites      where steps were recorded, by slot, and `names` of leaves: only for plans that somebody may want to read
     same       slots that stand for another since the plan was simplified
     """
@@ -94,13 +94,11 @@ class Plan:
         self.leaf_types = leaf_types
         self.number_types = number_types
         self.constants: dict[int, Any] = {}
-        self.joined: list[Step] = []
+        self.listed: tuple[list[Step], bool] = ([], True)  # steps, and whether they have the order in which they run
         self.count = 0  # of steps
         self.types: list[Any] = [*leaf_types, *number_types]
         self.outputs: list[tuple[int, int | None, int, bool]] = []
-        self.checked: list[int] = []
-        self.always_masked = False
-        self.has_masked = False
+        self.masked: Masking | None = None  # once somebody has asked: see `masking`
         self.has_products = False
         self.sites: dict[int, tuple[Site, int]] = {}
         self.names: dict[int, str] = {}
@@ -124,24 +122,47 @@ class Plan:
         return plan_text(self)
 
     @property
+    def placed(self) -> list[Step]:
+        """The steps in any order in which they can run, calls among them."""
+        return self.listed[0]
+
+    @property
+    def joined(self) -> list[Step]:
+        """The steps in their order, which is found when somebody asks, calls among them."""
+        steps, in_order = self.listed
+        if not in_order:
+            asked = [slot for _, _, slot, _ in self.outputs]
+            steps = ordered(steps, asked, self.types, len(self.leaf_types))
+            self.listed = steps, True
+        return steps
+
+    @property
     def steps(self) -> list[Step]:
         """The steps one by one."""
-        if self.count != len(self.joined):
-            self.steps = [one for step in self.joined for one in (written_out(step) if step.op is CALL else (step,))]
-        return self.joined
+        joined = self.joined
+        if self.count != len(joined):
+            self.steps = [one for step in joined for one in (written_out(step) if step.op is CALL else (step,))]
+        return self.placed
 
     @steps.setter
     def steps(self, steps: list[Step]) -> None:
-        self.joined, self.count = steps, len(steps)
+        self.listed, self.count = (steps, True), len(steps)
 
     def join(self, steps: list[Step]) -> None:
-        """Let these be the steps, calls among them."""
+        """Let these be the steps, calls among them, before they are put in order."""
         slots: list[Any] = [step.output for step in steps if step.op is CALL]
-        self.joined, self.count = steps, len(steps) + sum([len(own) - 1 for own in slots])
+        self.listed, self.count = (steps, False), len(steps) + sum([len(own) - 1 for own in slots])
+
+    @property
+    def masking(self) -> Masking:
+        """When its masked kernels run: what native code computes needs no answer."""
+        if self.masked is None:
+            self.masked = masking_of(self, self.placed)
+        return self.masked
 
     def sizes(self) -> Iterator[int]:
         """The elements of each array that a step computes."""
-        for step in self.joined:
+        for step in self.placed:
             for t in step.attributes[0].every_type if step.op is CALL else (step.type,):
                 if t.__class__ is not tuple:
                     yield t.size
@@ -175,12 +196,14 @@ class Builder:
 
     def __init__(self, plan: Plan, slot_of: dict[Node, int], replaced: dict[Node, Node]) -> None:
         self.plan = plan
-        self.types, self.steps = plan.types, plan.joined
+        self.types, self.steps = plan.types, plan.placed
         self.slot_of = slot_of
         self.replaced = replaced
         self.scalars: set[int] = set()  # slots of constants: one number, whatever the shape
+        self.numbers: dict[Any, Any] = {}  # their arrays
         self.merged: Any = Compared() if following[0] else {}
         self.called: dict[Node, list[int]] = {}  # the slots of what calls are given and of their steps
+        self.parted = False  # whether a node is several steps
 
     def new_slot(self, type: Any) -> int:
         self.plan.types.append(type)
@@ -286,6 +309,7 @@ class Builder:
 
     def apart(self, node: Node, inputs: Sequence[Node], slots: tuple[int, ...]) -> int:
         """The slot of the last of the steps that a node stands for."""
+        self.parted = True
         *onto, source = slots
         if source in self.scalars:
             source = self.whole(inputs[-1])
@@ -307,7 +331,13 @@ class Builder:
     def given(self, node: Node) -> int:
         """The slot of a node that has a value or is a constant."""
         if node.op is FULL:
-            slot = self.constant(np.full((), node.attributes, node.dtype.dtype), node.type)
+            value, dtype = node.attributes, node.dtype
+            array = self.numbers.get((value, dtype)) if value.__class__ is float else None
+            if array is None:
+                array = np.full((), value, dtype.dtype)
+                if value.__class__ is float and value:  # -0 isn't 0
+                    self.numbers[value, dtype] = array
+            slot = self.constant(array, node.type)
             self.scalars.add(slot)
             return slot
         if node.value is None:
@@ -366,27 +396,6 @@ def _bare(x: Node) -> Node:
 _new_tuple = tuple.__new__
 
 
-def must_mask(steps: Iterable[tuple[Any, Primitive, Sequence[Any]]], after: set[Any] | None = None) -> bool:
-    """Whether the masked kernels must run from the start: because something that depends on a masked step could hide a NaN
-    from the results, or because host code is called, which may act on the world and so must not run a second time.
-
-    The steps are (result, operation, inputs) in order. `after` collects the results that depend on a masked step.
-    """
-    after = set() if after is None else after
-    needed = False
-    add, apart = after.add, after.isdisjoint
-    for result, op, inputs in steps:
-        if op.masked is not None:
-            add(result)
-        elif not apart(inputs):
-            add(result)
-            if op.swallows and (op is not WHERE or inputs[0] in after):
-                needed = True  # of `where`, only the condition decides without passing on
-        elif op is HOST_CALL:
-            needed = True
-    return needed
-
-
 def narrowed_attributes(
     steps: Sequence[tuple[Any, Primitive, Any, Sequence[Any]]], whole: Iterable[Any] = ()
 ) -> dict[Any, Any]:
@@ -412,40 +421,20 @@ def narrowed_attributes(
     }
 
 
-def _narrow(plan: Plan) -> None:
-    """Let steps with several outputs compute those that are read."""
-    if all([step.op.narrowed is None for step in plan.joined]):
-        return
-    steps = [(step.output, step.op, step.attributes, step.inputs) for step in plan.joined]
-    found = narrowed_attributes(steps, [slot for _, _, slot, _ in plan.outputs])
-    for k, step in enumerate(plan.joined):
+def _narrowed(plan: Plan, steps: list[Step]) -> list[Step]:
+    """Steps of which those with several outputs compute what is read."""
+    if all([step.op.narrowed is None for step in steps]):
+        return steps
+    given = [(step.output, step.op, step.attributes, step.inputs) for step in steps]
+    found = narrowed_attributes(given, [slot for _, _, slot, _ in plan.outputs])
+    narrowed = []
+    for step in steps:
         attributes = found.get(step.output)
         if attributes is not None:
             kernel = step.op.kernel(attributes, step.type)
-            plan.joined[k] = step._replace(attributes=attributes, kernel=kernel, masked=step.op.masked or kernel)
-
-
-def _looked_at(steps: Sequence[Step]) -> Iterator[tuple[int, Primitive, Sequence[int]]]:
-    """Steps as `must_mask` takes them."""
-    for step in steps:
-        op, _, _, _, inputs, slot, _ = step
-        if op is not CALL:
-            yield slot, op, inputs
-        elif step.attributes[0].masks:
-            yield from [(one.output, one.op, one.inputs) for one in written_out(step)]
-        else:
-            yield from [(slot, CALL, inputs) for slot in results_of(step)]
-
-
-def _note_masks(plan: Plan) -> None:
-    after: set[int] = set()
-    plan.always_masked = must_mask(_looked_at(plan.joined), after)
-    plan.has_masked = bool(after)
-    doubtful = [place for place, (_, _, slot, _) in enumerate(plan.outputs) if slot in after]
-    types = [plan.types[plan.outputs[place][2]] for place in doubtful]
-    plan.always_masked = plan.always_masked or tuple in map(type, types)  # several arrays, which nobody looks at
-    plan.checked = [place for place, t in zip(doubtful, types, strict=True) if type(t) is not tuple and t.inexact]
-    plan.has_products = not PRODUCTS.isdisjoint([step.op for step in plan.joined])
+            step = step._replace(attributes=attributes, kernel=kernel, masked=step.op.masked or kernel)
+        narrowed.append(step)
+    return narrowed
 
 
 # What to compute: the number of a node in the canonical order, which of its values if it has several, the node that stands
@@ -495,10 +484,8 @@ def built(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[Plan, Builde
     builder.scalars.update(range(len(c.leaves), len(c.leaves) + len(c.numbers)))
     builder.place([x for _, _, x, _ in targets])
     plan.outputs = [(i, k, builder.whole(x), is_kept) for i, k, x, is_kept in targets]
-    asked = [slot for _, _, slot, _ in plan.outputs]
-    plan.join(ordered(plan.joined, asked, plan.types, len(plan.leaf_types)))
-    _narrow(plan)
-    _note_masks(plan)
+    plan.join(_narrowed(plan, plan.placed))
+    plan.has_products = not PRODUCTS.isdisjoint([step.op for step in plan.placed])
     plan.forgotten = forgotten_leaves(c)
     return plan, builder
 
@@ -510,7 +497,8 @@ def note(plan: Plan, builder: Builder) -> None:
     """Write down where each step of a plan was recorded, and what its leaves are called."""
     if plan.count > MOST_NOTED:
         return
-    producer, sites = {step.output: step for step in plan.joined}, plan.sites
+    sites = plan.sites
+    producer = {step.output: step for step in plan.placed} if builder.parted else {}
     for node, found in builder.called.items():
         callee = node.attributes
         sites.update(zip(found[callee.given :], callee.sites, strict=True))
@@ -518,7 +506,7 @@ def note(plan: Plan, builder: Builder) -> None:
         if node.inputs:
             if slot not in sites:  # the first of those that were merged
                 sites[slot] = (node.site, node.offset)
-            if node.op in APART and slot in producer:
+            if producer and node.op in APART and slot in producer:
                 within = producer[slot].inputs[-1]
                 plan.sites.setdefault(within, (node.site, node.offset))
                 if node.op is PUT_ONTO and within in producer:

@@ -34,7 +34,7 @@ LEFT = 6  # times that are left of each loop, at least,
 LEFT_STEPS = 100  # and entries
 SHORTEST = 16  # entries of a loop in all
 WINDOWS = (4, 32, 512)  # entries that are compared at once
-SAVED = 0.6  # of the entries must be left out
+SAVED = 0.5  # of the entries must be left out
 FACTOR = 0x1E3779B97F4A7C15  # an odd number whose powers have nothing in common
 
 
@@ -68,7 +68,7 @@ def shortened(plan: Plan) -> Shortened | None:
     """A shorter plan of fewer equal layers; None where most of a plan doesn't repeat often."""
     if plan.count < WORTH:
         return None
-    columns: Any = Step._make(zip(*plan.joined, strict=True))
+    columns: Any = Step._make(zip(*plan.placed, strict=True))
     if len(set(zip(columns.op, columns.type, strict=True))) * VARIED > plan.count:
         return None
     entries = _entries(plan, columns)
@@ -148,7 +148,7 @@ def _results(plan: Plan, columns: Any) -> tuple[Array, Array]:
     calls = [k for k, op in enumerate(columns.op) if op is CALL]
     if not calls:
         return np.arange(len(columns.op)), np.array(columns.output)
-    given = [results_of(plan.joined[k]) for k in calls]
+    given = [results_of(plan.placed[k]) for k in calls]
     made, several = list(columns.output), np.ones(len(columns.op), np.intp)
     for k, slots in zip(calls, given, strict=True):
         made[k], several[k] = slots[0], len(slots)
@@ -165,24 +165,29 @@ def _kinds(plan: Plan, columns: Any, rows: Array, given: list[int]) -> tuple[Arr
     leaves = len(plan.leaf_types)
     numbers = leaves + len(plan.number_types)
     counts = list(map(len, columns.inputs))
-    exact = [
-        None if x is None else x if op is CALL else _exact(op.key, x)
-        for op, x in zip(columns.op, columns.attributes, strict=True)
-    ]
-    made: list[int] = [number(key, len(known)) for key in zip(columns.op, exact, columns.type, counts, strict=True)]
+    met: dict[tuple[int, ...], int] = {}  # by identities: layers share most attributes
+    made: list[int] = []
+    own = [map(id, column) for column in (columns.op, columns.attributes, columns.type)]
+    for k, same in enumerate(zip(*own, counts, strict=True)):
+        case = met.get(same)
+        if case is None:
+            op, x = columns.op[k], columns.attributes[k]
+            exact = None if x is None else x if op is CALL else _exact(op.key, x)
+            case = met[same] = number((op, exact, columns.type[k], counts[k]), len(known))
+        made.append(case)
     for k, count in enumerate(counts):
         if count > INPUTS:  # like no other
             made[k] = number(columns.output[k], len(known))
-    own = []
+    there = []
     for slot in given:
         key: Any = slot
         if slot < numbers:
             key = (slot < leaves, plan.types[slot])
         elif (constant := plan.constants[slot]).ndim == 0:
             key = (constant.dtype, constant.tobytes(), plan.types[slot])
-        own.append(number(key, len(known)))
+        there.append(number(key, len(known)))
     which = np.arange(len(rows)) - np.searchsorted(rows, rows)  # of the results of a step
-    return np.array(made)[rows] + which * len(known), own
+    return np.array(made)[rows] + which * len(known), there
 
 
 def _exact(key: Any, attributes: Any) -> Any:
@@ -204,7 +209,7 @@ def _rebuilt(plan: Plan, entries: Entries, places: Array, expected: Array) -> Pl
     changed = ((slots[expected] != entries.slots[read]) & (read != NOTHING)).any(axis=1)
     made = numbers != NOTHING
     begins = made & (numbers != np.roll(numbers, 1))
-    steps = [plan.joined[k] for k in numbers[begins].tolist()]
+    steps = [plan.placed[k] for k in numbers[begins].tolist()]
     if not all([there.issuperset(step.inputs) for step in steps if len(step.inputs) > INPUTS]):
         return None
     which = (np.cumsum(begins) - 1)[changed]

@@ -242,16 +242,21 @@ class _Layers:
         place = {number: k for k, number in enumerate(there[:, 0].tolist())}
         made = dict(zip(place, zip(there.tolist(), lie, strict=True), strict=True))
         for loop in short.loops:
-            gap = loop.start + short.kept * loop.period
-            ahead = (short.times + 1) * loop.period
+            gap, behind = loop.start + short.kept * loop.period, loop.times - short.times - short.kept
             for number in [n for n in place if gap - loop.period <= n < gap]:
-                k, before, behind = place[number], place.get(number - loop.period), place.get(number + ahead)
-                if before is None or behind is None or not lie[before] == lie[k] == lie[behind]:
+                k, before = place[number], place.get(number - loop.period)
+                if before is None or lie[before] != lie[k]:
                     raise Unfit
-                rest = there[k] + np.arange(1, short.times + 2)[:, None] * (there[k] - there[before])
-                if (rest[-1] != there[behind]).any():
+                stride = there[k] - there[before]
+                # loops of units may run the other way, and have their gap a layer sooner
+                for ahead in range(short.times + 1, short.times + 1 + behind):
+                    last = place.get(number + ahead * loop.period)
+                    if last is not None and lie[last] == lie[k] and (there[k] + ahead * stride == there[last]).all():
+                        break
+                else:
                     raise Unfit
-                made.update([(row[0], (row, lie[k])) for row in rest[:-1].tolist()])
+                rest = there[k] + np.arange(1, ahead)[:, None] * stride
+                made.update([(row[0], (row, lie[k])) for row in rest.tolist()])
         try:
             found = [made[self.entry.get(slot, FIXED - slot)] for _, _, slot, _ in self.plan.outputs]
         except KeyError:
@@ -323,7 +328,7 @@ class _Layers:
         step, views = like.step, self.fusion.views
         made, inputs, roots = names[0], tuple(names[1 : 1 + len(step.inputs)]), names[1 + len(step.inputs) :]
         place = int(self.short.entries.steps[self.entry[made]]) if made in self.entry else NOTHING
-        own = self.plan.joined[place]
+        own = self.plan.placed[place]
         if place == NOTHING or own.op is not step.op or own.type is not step.type or own.attributes != step.attributes:
             raise Unfit
         for slot, root, before in zip(inputs, roots, step.inputs, strict=True):
@@ -351,13 +356,13 @@ class _Columns:
         self.units: list[int] = units.tolist()
         self.names = names
         counts = np.array([(len(x.offsets), x.makes, sum(x.over), x.takes, x.reads) for x in rows])[units]
-        size = np.arange(counts.size).reshape(counts.shape)
-        self.number = np.repeat(size.ravel(), counts.ravel())  # of each name's unit and use in one
+        several = counts.ravel()
+        self.unit, self.use = [np.repeat(x.ravel(), several) for x in np.indices(counts.shape)]  # of each name
 
     def of(self, use: int) -> Named:
         """The names of one of the uses."""
-        unit, its = np.divmod(self.number, USES)
-        return Named(self.names[its == use].tolist(), unit[its == use].tolist())
+        (its,) = np.nonzero(self.use == use)
+        return Named(self.names[its].tolist(), self.unit[its].tolist())
 
 
 class _Whole:
