@@ -226,9 +226,7 @@ def external_references(c: Canonical, references: Sequence[int]) -> list[int]:
     for x in c.pullbacks:  # that list holds them too
         explained[x.number] += 1
     return [
-        i
-        for i, count in enumerate(references)
-        if count > explained[i] and order[i].value is None and order[i].inputs
+        i for i, count in enumerate(references) if count > explained[i] and order[i].value is None and order[i].inputs
     ]
 
 
