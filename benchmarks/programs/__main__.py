@@ -13,6 +13,7 @@ import importlib.abc
 import importlib.machinery
 import json
 import os
+import pkgutil  # noqa: F401  # runpy's, which PyTorch has loaded before the clock starts
 import re
 import runpy
 import shutil

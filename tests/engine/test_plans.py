@@ -15,12 +15,14 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.execution.tiers import tiers
 from adjoint.graph import PRIMITIVES
 from adjoint.plan.canonical import canonicalize
 from adjoint.plan.order import ordered
 from adjoint.plan.plan import built
 from support import double, equal
 
+evaluation = importlib.import_module("adjoint.execution.evaluate")
 X, Y = np.array([-1.0, 0.5, 2.0]), np.array([0.0, -0.5, 3.0])
 
 
@@ -419,3 +421,46 @@ def test_the_order_of_many_results_of_one_chain_is_found_by_looking_at_each_once
         return types.reads
 
     assert reads(200) <= 2 * reads(100)
+
+
+SINGLE = {
+    "a number beside it": lambda x: x * 3.0,
+    "elementwise": lambda x: ad.exp(x),
+    "two tensors": lambda x: ad.maximum(x, ad.tensor([2.0, 0.0, 5.0])),
+    "a cast": lambda x: x.astype("float64"),
+    "a view": lambda x: ad.reshape(x, (3, 1)),
+    "a slice": lambda x: x[1:],
+    "parts": lambda x: ad.concat([x, x]),
+    "a broadcast": lambda x: ad.broadcast_to(x, (2, 3)),
+}
+
+
+@pytest.mark.skipif(tiers.backend == "native", reason="everything is compiled")
+@pytest.mark.parametrize("what", SINGLE)
+def test_one_small_operation_needs_no_plan(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = np.array([1.0, 2.0, 3.0], "f4")
+    expected = ad.jit(SINGLE[what])(ad.tensor(given)).numpy()
+    monkeypatch.setattr(evaluation, "_prepare", None)  # what makes plans
+    for _ in range(3):
+        y = SINGLE[what](ad.tensor(given))
+        np.testing.assert_array_max_ulp(y.numpy(), expected, 1)
+        assert y.node.value.base is None and not y.node.inputs
+    x = ad.variable(given)
+    tracked = SINGLE[what](x)
+    np.testing.assert_array_equal(tracked.numpy(), y.numpy())
+    monkeypatch.undo()
+    tracked.sum().backward()
+    assert x.grad is not None and x.grad.shape == x.shape
+
+
+def test_what_is_unusual_is_planned_though_it_is_small() -> None:
+    zero, infinite = ad.tensor(0.0), ad.tensor(np.inf)
+    x = ad.variable([0.0, 1.0])
+    (ad.sqrt(x) * ad.tensor([0.0, 1.0])).sum().backward()  # zero times infinity is zero in a chain rule
+    np.testing.assert_array_equal(x.grad.numpy(), [0.0, 0.5])
+    assert np.isnan((zero * infinite).item())
+    calls = []
+    ad.host_call(lambda a: [calls.append(1), a][1], zero, shape=(), dtype="float32").item()
+    assert calls == [1]
+    with pytest.raises(IndexError, match=r"test_plans\.py"):
+        ad.tensor([1.0, 2.0])[ad.tensor([5])].numpy()

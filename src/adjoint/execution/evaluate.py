@@ -23,6 +23,7 @@ from adjoint.execution.interpreter import Interpretation
 from adjoint.execution.numpy_programs import is_scalar, is_tiny
 from adjoint.execution.remembered import LIMIT, PlanCache, Remembered
 from adjoint.execution.silence import listening, quietly
+from adjoint.execution.single import compute_single
 from adjoint.execution.tiers import native_backend, program_of, tiers
 from adjoint.graph import Kept, Node, Origin, topological
 from adjoint.graph.collector import without_collector
@@ -260,7 +261,7 @@ def evaluate(nodes: Iterable[Node], remember: bool = True) -> None:
     """
     with _lock:
         roots = _pending(nodes)
-        if not roots:
+        if not roots or (len(roots) == 1 and not WATCHED and tiers.backend != "native" and compute_single(roots[0])):
             return
         walk = begin_walk()
         met = None

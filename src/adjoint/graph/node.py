@@ -42,7 +42,7 @@ class ArrayType:
         size: Any = 1
         for n in shape:
             size *= n
-        if not isinstance(size, Integral):  # a tensor among the sizes would be in every later sum of sizes
+        if type(size) is not int and not isinstance(size, Integral):  # a tensor would be in every later sum
             raise TypeError(f"a shape is made of integers, got {shape}")
         self.size = size if hasattr(size, "sheet") else int(size)
         self.code = next(_codes)

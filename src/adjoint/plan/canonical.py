@@ -7,7 +7,6 @@ leaves are not in the key but among the plan's inputs, so a replay with other nu
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Sequence
 from sys import _getframe
 from types import FrameType
@@ -222,12 +221,13 @@ def external_references(c: Canonical, references: Sequence[int]) -> list[int]:
     gradient: all its gradients are computed when the first is asked for.
     """
     order = c.order
-    explained = Counter(c.edges)
-    explained.update([x.number for x in c.pullbacks])  # that list holds them too
+    explained = [COUNTED_IN_LIST] * len(order)
+    for i in c.edges:
+        explained[i] += 1
+    for x in c.pullbacks:  # that list holds them too
+        explained[x.number] += 1
     return [
-        i
-        for i, count in enumerate(references)
-        if count > COUNTED_IN_LIST + explained[i] and order[i].value is None and order[i].inputs
+        i for i, count in enumerate(references) if count > explained[i] and order[i].value is None and order[i].inputs
     ]
 
 
