@@ -202,6 +202,8 @@ class Builder:
             if found != slot:
                 return found
         types.append(type)
+        if op.key is not None:  # the rest isn't for evaluation: a plan lasts, and a rule holds what the user gave it
+            attributes = op.key(attributes)
         kernel = op.kernel(attributes, type)
         self.steps.append(_new_tuple(Step, (op, attributes, kernel, op.masked or kernel, inputs, slot, type)))
         return slot
