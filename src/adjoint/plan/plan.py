@@ -38,6 +38,12 @@ NEVER_MERGED = frozenset({HOST_CALL, RANDOM_BITS})
 PRODUCTS = frozenset({MATMUL, CONVOLUTION, CONVOLUTION_INPUT_GRADIENT, CONVOLUTION_WEIGHT_GRADIENT})  # through BLAS
 
 
+def is_algebra(op: Primitive) -> bool:
+    """Whether an operation may be BLAS's or LAPACK's. To see how many threads these have takes as long as hundreds of small
+    operations."""
+    return not (op.elementwise or op.moves or op.combines)
+
+
 class Step(NamedTuple):
     """One primitive applied to slots. `masked` is the kernel to use when a zero met an infinity."""
 
@@ -101,7 +107,7 @@ class Plan:
         self.checked: list[int] = []
         self.always_masked = False
         self.has_masked = False
-        self.has_products = False
+        self.has_products = self.has_algebra = False
         self.sites: dict[int, tuple[Site, int]] = {}
         self.names: dict[int, str] = {}
         self.same: dict[int, int] = {}
@@ -447,7 +453,8 @@ def _note_masks(plan: Plan) -> None:
     types = [plan.types[plan.outputs[place][2]] for place in doubtful]
     plan.always_masked = plan.always_masked or tuple in map(type, types)  # several arrays, which nobody looks at
     plan.checked = [place for place, t in zip(doubtful, types, strict=True) if type(t) is not tuple and t.inexact]
-    plan.has_products = not PRODUCTS.isdisjoint([step.op for step in plan.joined])
+    ops = {step.op for step in plan.joined}
+    plan.has_products, plan.has_algebra = not PRODUCTS.isdisjoint(ops), any(map(is_algebra, ops))
 
 
 # What to compute: the number of a node in the canonical order, which of its values if it has several, the node that stands
