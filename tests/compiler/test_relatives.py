@@ -134,7 +134,7 @@ def check_kin(outputs: Sequence[ad.Tensor], kind: Any = "kind") -> bool:
         return False
     plan = build(c, wanted, False)
     plan.ordered = False
-    for name in ("outputs", "masking", "has_products", "forgotten", "ordered"):
+    for name in ("outputs", "masking", "has_products", "has_algebra", "forgotten", "ordered"):
         assert getattr(found, name) == getattr(plan, name), name
     assert found.leaf_types == plan.leaf_types and found.number_types == plan.number_types
     expected = compile_nests(plan)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import gc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -417,6 +419,72 @@ def test_rules_within_what_is_recorded_once(around: str) -> None:
             equal(ad.grad(ad.grad(whole))(x), second)
             equal(ad.jvp(ad.grad(whole), (x,), (double(1.0),))[1], second)
             equal(ad.vmap(ad.grad(whole))(ad.stack([x, x])), np.array([first, first]))
+
+
+class Exponential(ad.Function):
+    """Saves its output, and as an attribute, too; counts how often its rule ran."""
+
+    @staticmethod
+    def forward(ctx: Any, x: ad.Tensor) -> Any:
+        ctx.out = ad.exp(x)
+        ctx.runs = 0
+        ctx.save_for_backward(ctx.out, x)
+        return ctx.out
+
+    @staticmethod
+    def backward(ctx: Any, gradient: ad.Tensor) -> Any:
+        y, x = ctx.saved_tensors
+        assert y is not x and y.node is ctx.out.node
+        ctx.runs, ctx.note = ctx.runs + 1, "seen"
+        assert ctx.runs == 1 or ctx.note == "seen"
+        return gradient * y * float(ctx.runs)
+
+
+def keeping(x: ad.Tensor) -> Any:
+    @ad.custom_vjp
+    def exp(x: ad.Tensor) -> Any:
+        return ad.exp(x)
+
+    def forward(x: ad.Tensor) -> Any:
+        y = ad.exp(x)
+        return y, {"y": y, "few": 1}
+
+    exp.def_vjp(forward, lambda kept, g: (g * kept["y"] * float(kept["few"]),))
+    return exp(x)
+
+
+@pytest.mark.parametrize("call", [Exponential.apply, keeping])
+def test_a_rule_that_keeps_its_output_is_freed_without_the_collector(call: Any) -> None:
+    leaf = ad.variable([0.0, 1.0])
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(15):  # nor by plans, and by what recognises their graphs
+            leaf.grad = None
+            x = leaf * 1.0
+            y = call(x)
+            y.sum().backward()
+            np.testing.assert_allclose(leaf.grad.numpy(), np.exp([0.0, 1.0]), 1e-6)
+            held = [weakref.ref(x), weakref.ref(y)]
+            del x, y
+            assert [ref() is None for ref in held] == [True, True]
+    finally:
+        gc.enable()
+
+
+def test_a_rule_that_keeps_its_output_can_be_used_again_and_again() -> None:
+    x = ad.variable([0.5, 1.0], dtype="float64")
+    y = Exponential.apply(x)
+    first = ad.gradients(y.sum(), [x])[0]
+    second = ad.gradients(y.sum(), [x])[0]
+    np.testing.assert_allclose(first.numpy(), np.exp([0.5, 1.0]), 1e-15)
+    np.testing.assert_allclose(second.numpy(), 2 * np.exp([0.5, 1.0]), 1e-15)  # the rule has counted
+    z = keeping(x)
+    for _ in range(4):
+        np.testing.assert_allclose(z.numpy(), np.exp([0.5, 1.0]), 1e-15)
+        (z,) = ad.gradients(z.sum(), [x])
+    rows = ad.vmap(ad.jit(ad.grad(lambda x: keeping(x) ** 2)))(x)
+    np.testing.assert_allclose(rows.numpy(), 2 * np.exp([1.0, 2.0]), 1e-15)
 
 
 def test_arguments_without_derivatives_come_first() -> None:

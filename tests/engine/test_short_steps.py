@@ -287,6 +287,20 @@ def test_products_of_small_matrices_are_on_one_thread_anyhow(
     assert len(count) >= 3 * asked + 3
 
 
+@pytest.mark.parametrize("backend", ["numpy", "native"])
+def test_lapack_has_one_thread_each_time(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its bits would follow from how many cores there are, from the second evaluation on."""
+    threads, seen = [4], list[int]()
+    monkeypatch.setattr(tiers, "backend", backend)
+    monkeypatch.setattr(evaluation.single_threaded, "looked", True)
+    monkeypatch.setattr(evaluation.single_threaded, "functions", (lambda: threads[-1], threads.append))
+    plain = np.linalg.eigvals
+    monkeypatch.setattr(np.linalg, "eigvals", lambda a: (seen.append(threads[-1]), plain(a))[1])
+    for _ in range(6):
+        ad.linalg.eigvals(ad.tensor(np.diag(np.arange(40.0)))).numpy()
+    assert seen == [1] * 6 and threads[-1] == 4
+
+
 @pytest.mark.parametrize("is_algebra", [False, True])
 def test_what_is_computed_first_has_one_thread_where_lapack_may_have_more(
     is_algebra: bool, monkeypatch: pytest.MonkeyPatch

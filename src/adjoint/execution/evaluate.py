@@ -204,7 +204,7 @@ def run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[i
     program = plan.program
     if program is not None and program.alone:  # native: it runs once, and so may write over what it reads
         return program.run(leaves, numbers, True, donated)
-    if plan.has_products and getattr(program, "threaded", True):
+    if plan.has_algebra and getattr(program, "threaded", True):
         return single_threaded(_run, plan, leaves, numbers, donated)
     return _run(plan, leaves, numbers, donated)
 
@@ -508,7 +508,7 @@ def _steps(c: Canonical, wanted: list[int], keep: bool) -> Interpretation:
 def interpret(steps: Interpretation) -> list[Any]:
     """The values of a structure seen for the first time."""
     compute = partial(_guarded, steps.run, steps.has_masked, steps.always_masked, steps.checked)
-    return without_collector(single_threaded, compute) if steps.is_algebra else without_collector(compute)
+    return without_collector(single_threaded, compute) if steps.has_algebra else without_collector(compute)
 
 
 def located(error: Exception, c: Canonical) -> Exception | None:

@@ -14,7 +14,7 @@ import numpy as np
 from adjoint.graph import Node
 from adjoint.plan.canonical import value_array
 from adjoint.plan.masks import must_mask
-from adjoint.plan.plan import Target, narrowed_attributes
+from adjoint.plan.plan import Target, is_algebra, narrowed_attributes
 from adjoint.primitives.core import FULL, SELECT
 
 
@@ -35,8 +35,7 @@ class Interpretation:
         types = [x.type for _, _, x, _ in targets]
         self.checked = [k for k, t in enumerate(types) if type(t) is not tuple and t.inexact]
         self.has_masked = any(node.op.masked is not None for node, _ in self.order)
-        # what may be BLAS's or LAPACK's; to see how many threads these have takes as long as hundreds of small operations
-        self.is_algebra = not all([op.elementwise or op.moves or op.combines for op in {x.op for x, _ in self.order}])
+        self.has_algebra = any(map(is_algebra, {x.op for x, _ in self.order}))
         self.always_masked = self.has_masked and (
             tuple in map(type, types) or must_mask([(n, n.op, inputs) for n, inputs in self.order])
         )

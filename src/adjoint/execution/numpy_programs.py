@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adjoint import _forks
-from adjoint.plan.plan import PRODUCTS, Plan, Step
+from adjoint.plan.plan import PRODUCTS, Plan, Step, is_algebra
 from adjoint.primitives.contraction import MATMUL
 from adjoint.primitives.custom import HOST_CALL
 from adjoint.shapes import Shape
@@ -111,10 +111,10 @@ def is_small(plan: Plan) -> bool:
 
 
 def _may_be_threaded(plan: Plan, step: Step) -> bool:
-    """Whether BLAS may give a step's products to several threads; those of small matrices it computes on one."""
-    if step.op is MATMUL:
-        return any([plan.types[i].size > SMALL_MATRIX for i in (*step.inputs, step.output)])
-    return step.op in PRODUCTS
+    """Whether BLAS or LAPACK may give a step to several threads; those on small matrices it computes on one."""
+    if step.op in PRODUCTS and step.op is not MATMUL:
+        return True
+    return is_algebra(step.op) and any([plan.types[i].size > SMALL_MATRIX for i in (*step.inputs, step.output)])
 
 
 class Bound:

@@ -38,7 +38,7 @@ def compute_single(node: Node) -> bool:
         array = quietly(op.kernel(node.attributes, kind), *arrays)
     except Exception:
         return False
-    if type(array) is not np.ndarray or array.base is not None:
+    if type(array) is not np.ndarray or array.base is not None or any([array is x for x in arrays]):
         array = np.array(array)
     if node.value is None:
         node.value = array

@@ -38,6 +38,12 @@ NEVER_MERGED = frozenset({HOST_CALL, RANDOM_BITS})
 PRODUCTS = frozenset({MATMUL, CONVOLUTION, CONVOLUTION_INPUT_GRADIENT, CONVOLUTION_WEIGHT_GRADIENT})  # through BLAS
 
 
+def is_algebra(op: Primitive) -> bool:
+    """Whether an operation may be BLAS's or LAPACK's. To see how many threads these have takes as long as hundreds of small
+    operations."""
+    return not (op.elementwise or op.moves or op.combines)
+
+
 class Step(NamedTuple):
     """One primitive applied to slots. `masked` is the kernel to use when a zero met an infinity."""
 
@@ -99,7 +105,7 @@ class Plan:
         self.types: list[Any] = [*leaf_types, *number_types]
         self.outputs: list[tuple[int, int | None, int, bool]] = []
         self.masked: Masking | None = None  # once somebody has asked: see `masking`
-        self.has_products = False
+        self.has_products = self.has_algebra = False
         self.sites: dict[int, tuple[Site, int]] = {}
         self.names: dict[int, str] = {}
         self.same: dict[int, int] = {}
@@ -225,6 +231,8 @@ class Builder:
             if found != slot:
                 return found
         types.append(type)
+        if op.key is not None:  # the rest isn't for evaluation: a plan lasts, and a rule holds what the user gave it
+            attributes = op.key(attributes)
         kernel = op.kernel(attributes, type)
         self.steps.append(_new_tuple(Step, (op, attributes, kernel, op.masked or kernel, inputs, slot, type)))
         return slot
@@ -485,7 +493,8 @@ def built(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[Plan, Builde
     builder.place([x for _, _, x, _ in targets])
     plan.outputs = [(i, k, builder.whole(x), is_kept) for i, k, x, is_kept in targets]
     plan.join(_narrowed(plan, plan.placed))
-    plan.has_products = not PRODUCTS.isdisjoint([step.op for step in plan.placed])
+    ops = {step.op for step in plan.placed}
+    plan.has_products, plan.has_algebra = not PRODUCTS.isdisjoint(ops), any(map(is_algebra, ops))
     plan.forgotten = forgotten_leaves(c)
     return plan, builder
 

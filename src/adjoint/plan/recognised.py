@@ -73,7 +73,7 @@ class Recognizer:
         if not (native and self.improve()) and len(expected) <= MOST:
             self.match = _written(expected, c.roots)
         self.entries, self.edges, self.structural = c.entries, c.edges, c.structural
-        self.parts = [(e.op.key, e.op.key(e.attributes)) for e in expected if e.given]
+        self.parts = [(e.op.key, e.attributes) for e in expected if e.given]
         self.credit = CREDIT
 
     def improve(self, met: int = 0) -> bool:
@@ -164,7 +164,9 @@ def _expected(node: Node, structural: bool, pulled: bool, edges: Iterator[int]) 
         given = asked == "same" and op is not IDENTITY and op.key is not None
         asked = "some" if given or (asked == "same" and op is IDENTITY) else asked
         numbers = tuple([next(edges) for _ in node.inputs])
-        return Expected(op, None, tracked, held, asked, attributes, None, numbers, held, pulled, given)
+        # A rule holds what the user gave it: only the part that is compared lasts as long as this.
+        kept = op.key(attributes) if asked == "some" and op.key is not None else attributes
+        return Expected(op, None, tracked, held, asked, kept, None, numbers, held, pulled, given)
     if held:
         if type(node.type) is not ArrayType:
             return None

@@ -36,7 +36,7 @@ CUSTOM = Primitive(
     view=True,
     passes_on=True,
     opaque=True,
-    key=lambda attributes: attributes[0],
+    key=lambda attributes: attributes[:1],
 )
 
 

@@ -49,6 +49,20 @@ class Context:
         """What was saved, as tensors."""
         return tuple(x if isinstance(x, Tensor) or x is None else wrap(_as_computed(x)) for x in self._saved)
 
+    def _with_output(self, node: Node) -> Context:
+        """As the backward rule is given it: with the output where that was saved."""
+        kept = vars(self)
+        if not any([x is OUTPUT for x in (*kept.values(), *self._saved)]):
+            return self
+        made = object.__new__(Context)
+        vars(made).update({name: _seen(x, node) for name, x in kept.items()})
+        made._saved = tuple(_seen(x, node) for x in self._saved)
+        return made
+
+    def _take_from(self, other: Context, before: dict[str, Any]) -> None:
+        """What a backward rule has set on the one that it was given, which had `before`."""
+        vars(self).update({name: x for name, x in vars(other).items() if x is not before.get(name, OUTPUT)})
+
 
 class Function:
     """An operation of your own: subclass it, write `forward` and `backward`, and call `apply`.
@@ -109,8 +123,12 @@ class Function:
             given = (
                 _filled(cotangents, node) if ctx.materialize else [None if u is None else wrap(u) for u in cotangents]
             )
+            seen = ctx._with_output(node)
+            before = dict(vars(seen))
             with custom_code() as backward:
-                result = cls.backward(ctx, *given)
+                result = cls.backward(seen, *given)
+            if seen is not ctx:
+                ctx._take_from(seen, before)
             results = list(result) if isinstance(result, (tuple, list)) else [result]
             if len(results) != count:
                 raise ValueError(
@@ -121,10 +139,11 @@ class Function:
 
         made = _record(cls.__name__, outputs, nodes, rule, several)
         _check_closed(cls.__name__, made, nodes, forward.left)
-        ctx._saved = tuple(_connected(x, outputs, made) for x in ctx._saved)
+        stand_ins = made if several else [OUTPUT]
+        ctx._saved = tuple(_connected(x, outputs, stand_ins) for x in ctx._saved)
         kept = vars(ctx)
         if len(kept) > 2:  # the user's own attributes
-            kept.update({name: _connected(value, outputs, made) for name, value in kept.items()})
+            kept.update({name: _connected(value, outputs, stand_ins) for name, value in kept.items()})
         unknown = forward.left if forward.left and _computed_outside(vars(ctx), args, made) else ()
         return tuple(made) if several else made[0]
 
@@ -199,19 +218,29 @@ def _record(
     return [wrap(select(made, i)) for i in range(len(nodes))] if several else [wrap(made)]
 
 
-def _connected(saved: Any, outputs: list[Any], made: list[Tensor]) -> Any:
-    """A saved output is the operation's output: its own derivative goes through the custom rule."""
+# Stands for an operation's only output in what its rule has kept. The output itself holds the rule, so it would hold itself, and
+# be freed by the collector alone.
+OUTPUT = object()
+
+
+def _connected(saved: Any, outputs: list[Any], made: Sequence[Any]) -> Any:
+    """A saved output is the operation's output, or what stands for it: its own derivative goes through the custom rule."""
     for out, tensor in zip(outputs, made, strict=True):
         if saved is out and type(out) not in (bool, int, float, complex):  # two equal numbers may be one object
             return tensor
     return saved
 
 
+def _seen(kept: Any, node: Node) -> Any:
+    """What a rule is given of what it has kept: the output where that was meant."""
+    return wrap(node) if kept is OUTPUT else kept
+
+
 def _computed_outside(saved: Any, args: Any, made: Sequence[Tensor]) -> bool:
     """Whether anything saved for the backward rule holds numbers that are no argument, no output and no graph: a forward rule
     that has read its arguments' values may have computed them from those."""
     known = {id(x) for x in (*tree.flatten(args)[0], *made)}
-    return any(id(x) not in known and not _is_constant(x) for x in tree.flatten(saved)[0])
+    return any(id(x) not in known and x is not OUTPUT and not _is_constant(x) for x in tree.flatten(saved)[0])
 
 
 def _is_constant(x: Any) -> bool:
@@ -422,8 +451,9 @@ class custom_vjp(_Custom):
         inputs = [i for i, x in enumerate(leaves) if isinstance(x, Tensor)]
 
         def rule(cotangents: list[Node | None], node: Node) -> list[Node | None]:
+            kept = tree.map(lambda x: _seen(x, node), residuals) if holds_output else residuals
             with custom_code() as code:
-                result = backward(*fixed, residuals, out_structure.unflatten(_filled(cotangents, node)))
+                result = backward(*fixed, kept, out_structure.unflatten(_filled(cotangents, node)))
             if not isinstance(result, (tuple, list)) or len(result) != len(given):
                 raise ValueError(f"{name}: the backward rule must return a tuple with one entry for each argument")
             flat: list[Any] = []
@@ -438,10 +468,12 @@ class custom_vjp(_Custom):
         nodes = [leaves[i].node for i in inputs]
         made = _record(name, out_leaves, nodes, rule, out_structure.kind is not None, transposed)
         _check_closed(name, made, nodes, forward.left)
+        stand_ins: Sequence[Any] = made if out_structure.kind is not None else [OUTPUT]
         if isinstance(residuals, PLAIN):
-            residuals = _connected(residuals, out_leaves, made)
+            residuals = _connected(residuals, out_leaves, stand_ins)
         elif residuals is not None and any(x is y for x in tree.flatten(residuals)[0] for y in out_leaves):
-            residuals = tree.map(lambda x: _connected(x, out_leaves, made), residuals)
+            residuals = tree.map(lambda x: _connected(x, out_leaves, stand_ins), residuals)
+        holds_output = any(x is OUTPUT for x in tree.flatten(residuals)[0])
         unknown = forward.left if forward.left and _computed_outside(residuals, args, made) else ()
         return out_structure.unflatten(made)
 

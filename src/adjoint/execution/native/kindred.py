@@ -192,7 +192,7 @@ def _is_like(plan: Plan, own: Plan) -> bool:
         steps = [(step.op, plain(attributes_of(step)), step.inputs, step.output) for step in p.steps]
         types = [(t.dtype, plain(t.shape)) for t in p.types]
         constants = [(slot, array.dtype, array.tobytes()) for slot, array in p.constants.items()]
-        rest = (p.outputs, p.masking, p.has_products, p.forgotten)
+        rest = (p.outputs, p.masking, p.has_products, p.has_algebra, p.forgotten)
         return (steps, types, constants, rest, len(p.leaf_types), len(p.number_types))
 
     return not any([array.ndim for array in own.constants.values()]) and bool(described(plan) == described(own))

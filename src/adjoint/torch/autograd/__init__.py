@@ -177,12 +177,13 @@ class Call:
         self.dirty: list[Any] = []
 
     def tensors(self, out: Any) -> Any:
-        """Note what a forward gave; the tensors in it."""
+        """Note what a forward gave; the tensors in it, or the only one."""
         self.several = isinstance(out, (tuple, list))
         self.outputs = list(out) if self.several else [out]
         self.count = len(self.outputs)
         self.places = [k for k, x in enumerate(self.outputs) if isinstance(x, Core)]
-        return tuple([self.outputs[k] for k in self.places])
+        found = tuple([self.outputs[k] for k in self.places])
+        return found[0] if len(found) == 1 else found
 
     def given_back(self) -> list[Any]:
         """What the forward gave. The rule of an output holds the call, which lets go of the outputs here: they are no cycle."""
