@@ -12,6 +12,7 @@ import numpy as np
 from adjoint import tracing
 from adjoint.dtypes import DTYPES, DType, default_dtype, float64
 from adjoint.graph import array_type
+from adjoint.plan.canonical import ValueNeededError
 from adjoint.primitives.core import leaf
 from adjoint.primitives.random import EXAMPLES, stream
 from adjoint.tensors import functions as core
@@ -188,6 +189,25 @@ def randperm(n: int, *, generator: Any = None, dtype: Any = "int64", **options: 
     )
 
 
+def _seen(x: Any) -> Any:
+    """The value of a parameter, so that a mistake raises where it is made; None where a later run alone knows it."""
+    if not isinstance(x, Core):
+        return np.asarray(x)
+    value = known(x.node)
+    if value is not None:
+        return value
+    try:
+        return np.asarray(x.detach().numpy())
+    except ValueNeededError:
+        return None
+
+
+def _check_deviations(name: str, std: Any) -> None:
+    given = _seen(std)
+    if given is not None and given.dtype.kind != "c" and (given < 0).any():
+        raise RuntimeError(f"{name}: a deviation is negative{at_user()}")
+
+
 @function(methods=False)
 def normal(
     mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, dtype: Any = None, **options: Any
@@ -196,9 +216,7 @@ def normal(
     given = [x for x in (mean, std) if isinstance(x, Core)]
     kind = given_dtype(dtype) or (given[0].dtype if given else default_dtype())
     shape = sizes((size,)) if size is not None else np.broadcast_shapes(*[tuple(x.shape) for x in given])
-    deviations = known(std.node) if isinstance(std, Core) else np.asarray(std)
-    if deviations is not None and deviations.dtype.kind != "c" and (deviations < 0).any():
-        raise RuntimeError(f"normal: a deviation is negative{at_user()}")
+    _check_deviations("normal", std)
     return finished(source(generator).normal(tuple(shape), dtype=kind) * std + mean, **checked(options, "normal"))
 
 
@@ -206,7 +224,7 @@ def normal(
 def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Any:
     """1 with the probability that each element says, else 0."""
     chance = input if p is None else p
-    given = known(chance.node) if isinstance(chance, Core) else np.asarray(chance)
+    given = _seen(chance)
     if given is not None and not ((given >= 0) & (given <= 1)).all():
         raise RuntimeError(f"bernoulli: probabilities lie from 0 to 1{at_user()}")
     return core.astype(source(generator).bernoulli(chance, tuple(input.shape)), input.dtype)
@@ -288,6 +306,11 @@ def _uniform(g: Any, shape: Any, kind: Any, from_: float = 0.0, to: float = 1.0,
     return g.uniform(shape, a, to, dtype=kind)
 
 
+def _normal(g: Any, shape: Any, kind: Any, mean: float = 0.0, std: float = 1.0) -> Any:
+    _check_deviations("normal_", std)
+    return _normal_of(g, shape, kind) * std + mean
+
+
 def _integers(g: Any, shape: Any, kind: Any, from_: Any = None, to: Any = None, **old: Any) -> Any:
     low = old.pop("from", from_)
     _no_more("random_", old)
@@ -305,7 +328,7 @@ def _open(g: Any, shape: Any, kind: Any) -> Any:
 
 
 _drawn_in_place("uniform_", _uniform)
-_drawn_in_place("normal_", lambda g, shape, kind, mean=0.0, std=1.0: _normal_of(g, shape, kind) * std + mean)
+_drawn_in_place("normal_", _normal)
 _drawn_in_place("random_", _integers)
 _drawn_in_place("bernoulli_", lambda g, shape, kind, p=0.5: g.bernoulli(p, shape, dtype="int64"))
 _drawn_in_place("exponential_", lambda g, shape, kind, lambd=1.0: core.log(_open(g, shape, kind)) * (-1.0 / lambd))
