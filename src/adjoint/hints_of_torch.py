@@ -9,20 +9,20 @@ from __future__ import annotations
 __all__ = ["IN_PLACE", "METHODS", "NAMES"]
 
 METHODS = """
-    addbmm addcdiv addcmul addmv addr aminmax angle arccosh arcsinh arctan2 arctanh as_strided as_strided_scatter atan2
-    baddbmm bernoulli bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor byte
-    cdouble cfloat chalf char cholesky cholesky_inverse cholesky_solve concat conj_physical copysign corrcoef cov cross cummax
-    cummin deg2rad det diag diag_embed diagflat diagonal_scatter diff digamma dist dsplit einsum erfinv exp2 fix fliplr
-    flipud float_power fmax fmin frexp full_like gcd geqrf ger greater greater_equal heaviside histc histogram hsplit hypot i0
-    igamma igammac index_copy index_fill index_put index_reduce inner inverse is_conj is_cpu is_distributed is_inference
-    is_ipu is_maia is_meta is_mkldnn is_mps is_mtia is_neg is_nested is_nonzero is_pinned is_quantized is_same_size is_shared
+    addbmm addcdiv addcmul addmv addr aminmax angle arccosh arcsinh arctan2 arctanh as_strided as_strided_scatter atan2 baddbmm
+    bernoulli bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor byte cdouble
+    cfloat chalf char cholesky cholesky_inverse cholesky_solve concat conj_physical copysign corrcoef cov cross cummax cummin
+    deg2rad det diag diag_embed diagflat diagonal_scatter diff digamma dist dsplit einsum erfinv exp2 fix fliplr flipud
+    float_power fmax fmin frexp full_like gcd geqrf ger greater greater_equal heaviside histc histogram hsplit hypot i0 igamma
+    igammac index_copy index_fill index_put index_reduce inner inverse is_conj is_cpu is_distributed is_inference is_ipu
+    is_maia is_meta is_mkldnn is_mps is_mtia is_neg is_nested is_nonzero is_pinned is_quantized is_same_size is_shared
     is_signed is_sparse is_sparse_csr is_vulkan is_xpu isneginf isposinf isreal istft kron kthvalue layout lcm ldexp less
     less_equal lgamma logaddexp logaddexp2 logcumsumexp logdet logical_xor logit lu lu_solve mH masked_scatter matrix_exp
     matrix_power matrix_transpose median mode msort multinomial mvlgamma nan_to_num nanmean nanmedian nanquantile narrow_copy
     new new_empty new_empty_strided nextafter not_equal one_hot ones_like orgqr ormqr pad pinverse polygamma positive power qr
     quantile rad2deg renorm resolve_conj resolve_neg retains_grad rot90 scatter_reduce select_scatter sgn short sinc
     slice_scatter slogdet split_with_sizes stack stft storage_offset sum_to_size svd take_along_dim tensordot to_dense
-    to_sparse to_sparse_coo triangular_solve unfold unique unique_consecutive unsafe_chunk unsafe_split
+    to_sparse to_sparse_coo to_sparse_csr triangular_solve unfold unique unique_consecutive unsafe_chunk unsafe_split
     unsafe_split_with_sizes vdot vecdot vsplit where xlogy zeros_like
 """.split()
 IN_PLACE = """
@@ -42,23 +42,24 @@ IN_PLACE = """
 FUNCTIONS = """
     BFloat16Tensor BoolTensor ByteTensor CharTensor GradScaler HalfTensor IntTensor ShortTensor addbmm addmv addmv_ addr
     adjoint alias_copy aminmax arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ are_deterministic_algorithms_enabled
-    as_strided as_strided_copy as_strided_scatter autocast baddbmm bartlett_window blackman_window broadcast_tensors bucketize
-    cartesian_prod celu_ chain_matmul cholesky_inverse cholesky_solve clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clone
-    combinations complex conj_physical conj_physical_ constant_pad_nd deg2rad_ detach detach_copy diagonal_copy
-    diagonal_scatter dist empty_permuted empty_strided exp2_ expand_copy fill fill_ fix_ frac frac_ frexp frombuffer gcd_
-    geqrf get_autocast_cpu_dtype get_autocast_dtype get_default_device get_float32_matmul_precision get_num_interop_threads
-    get_rng_state hamming_window hann_window histc histogramdd i0_ igammac index_copy index_fill index_put index_put_
-    index_reduce initial_seed inverse is_anomaly_enabled is_autocast_cpu_enabled is_autocast_enabled is_complex is_conj
-    is_distributed is_floating_point is_inference is_inference_mode_enabled is_neg is_nonzero is_same_size is_signed
-    is_warn_always_enabled isneginf isposinf isreal istft kaiser_window layout lcm_ ldexp ldexp_ logdet logit_ lu_unpack
-    masked_scatter matrix_exp memory_format mode movedim msort multinomial mvlgamma narrow narrow_copy neg_ orgqr ormqr
-    pca_lowrank permute_copy pinverse poisson polar put rad2deg_ randint_like range renorm resize_as_ resolve_conj resolve_neg
-    rrelu_ rsub scalar_tensor select_copy select_scatter selu_ set_default_tensor_type set_float32_matmul_precision
-    set_flush_denormal set_num_interop_threads set_rng_state set_warn_always sgn sinc_ slice_scatter sparse_coo_tensor
-    split_with_sizes split_with_sizes_copy spmm squeeze_copy std_mean stft svd_lowrank swapdims t_copy take_along_dim
-    threshold_ transpose_copy triangular_solve tril_indices triu_indices unbind_copy unflatten unfold_copy unique_consecutive
-    unravel_index unsafe_chunk unsafe_split unsafe_split_with_sizes unsqueeze_copy use_deterministic_algorithms var_mean
-    view_as_complex view_as_real view_copy xlogy_ zero_
+    as_strided as_strided_copy as_strided_scatter autocast baddbmm bartlett_window binomial blackman_window broadcast_tensors
+    bucketize cartesian_prod celu_ chain_matmul cholesky_inverse cholesky_solve clamp_ clamp_max clamp_max_ clamp_min
+    clamp_min_ clone combinations complex conj_physical conj_physical_ constant_pad_nd deg2rad_ detach detach_copy
+    diagonal_copy diagonal_scatter dist empty_permuted empty_strided exp2_ expand_copy fill fill_ fix_ frac frac_ frexp
+    frombuffer gcd_ geqrf get_autocast_cpu_dtype get_autocast_dtype get_default_device get_deterministic_debug_mode
+    get_float32_matmul_precision get_num_interop_threads get_rng_state hamming_window hann_window histc histogramdd i0_ igammac
+    index_copy index_fill index_put index_put_ index_reduce initial_seed inverse is_anomaly_enabled is_autocast_cpu_enabled
+    is_autocast_enabled is_complex is_conj is_deterministic_algorithms_warn_only_enabled is_distributed is_floating_point
+    is_inference is_inference_mode_enabled is_neg is_nonzero is_same_size is_signed is_warn_always_enabled isneginf isposinf
+    isreal istft kaiser_window layout lcm_ ldexp ldexp_ logdet logit_ lu_unpack masked_scatter matrix_exp memory_format mode
+    movedim msort multinomial mvlgamma narrow narrow_copy neg_ orgqr ormqr pca_lowrank permute_copy pinverse poisson polar put
+    rad2deg_ randint_like range renorm resize_as_ resolve_conj resolve_neg rrelu_ rsub scalar_tensor select_copy select_scatter
+    selu_ set_default_tensor_type set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal
+    set_num_interop_threads set_rng_state set_warn_always sgn sinc_ slice_scatter sparse_coo_tensor sparse_csr
+    sparse_csr_tensor split_with_sizes split_with_sizes_copy spmm squeeze_copy std_mean stft svd_lowrank swapdims t_copy
+    take_along_dim threshold_ transpose_copy triangular_solve tril_indices triu_indices unbind_copy unflatten unfold_copy
+    unique_consecutive unravel_index unsafe_chunk unsafe_split unsafe_split_with_sizes unsqueeze_copy
+    use_deterministic_algorithms var_mean view_as_complex view_as_real view_copy xlogy_ zero_
 """.split()
 LINALG = """
     cholesky_ex inv_ex ldl_factor ldl_factor_ex ldl_solve lu_factor_ex matrix_exp solve_ex

@@ -22,7 +22,7 @@ from adjoint.dtypes import as_dtype, default_dtype, float16, float32, float64, u
 from adjoint.graph import Node, array_type
 from adjoint.hints import attribute_error, keyword_error
 from adjoint.primitives.core import cast, data, ops
-from adjoint.primitives.random import stream
+from adjoint.primitives.random import REFUSING, stream
 from adjoint.shapes import Shape, as_shape, size_of
 from adjoint.tensors.conversion import a, array_node, as_node, dtype_of
 from adjoint.tensors.located import at_user, enter_scope, leave_scope
@@ -125,6 +125,9 @@ class Generator(tracing.Drawn):
         self._key, self._counter = int(key), int(counter)
 
     def _bits(self, shape: Shape, dtype: Any) -> Node:
+        refused = REFUSING.get()
+        if refused:
+            raise RuntimeError(f"{refused}{at_user()}")
         words = -(-size_of(shape) * dtype.itemsize // 8)
         blocks = -(-words // 4)
         tracer = tracing.active()
@@ -266,6 +269,9 @@ class _Stream(Generator):
         self.node, self.used = key, 0
 
     def _bits(self, shape: Shape, dtype: Any) -> Node:
+        refused = REFUSING.get()
+        if refused:
+            raise RuntimeError(f"{refused}{at_user()}")
         counter = self.used
         self.used += -(-size_of(shape) * dtype.itemsize // 32)
         return ops.random_bits_of_key(self.node, counter, shape, dtype)

@@ -23,6 +23,9 @@ from adjoint.shapes import Shape
 # early is an error.
 EXAMPLES: ContextVar[tuple[Node, ...]] = ContextVar("adjoint_examples", default=())
 
+# Who refuses what is drawn while a function is traced, if somebody does: `torch.vmap` in its mode "error".
+REFUSING: ContextVar[str] = ContextVar("adjoint_refusing", default="")
+
 MULTIPLIERS = (np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157))
 INCREMENTS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBB67AE8584CAA73B))
 HALF, LOW = np.uint64(32), np.uint64(0xFFFFFFFF)

@@ -31,6 +31,7 @@ try:  # so many modules make hundreds of thousands of objects, through which the
         _calculus,
         _casting,
         _complex,
+        _compressed,
         _counting,
         _creation,
         _einops,
@@ -97,6 +98,7 @@ for _name, _part in _elsewhere.PARTS.items():
     _place, _, _last = _name.rpartition(".")
     setattr(_import_module(f"{__name__}.{_place}") if _place else _sys.modules[__name__], _last, _part)
 globals().update(_creation.MEMORY_FORMATS)
+sparse_coo, sparse_csr = _compressed.sparse_coo, _compressed.sparse_csr
 _install(Tensor)
 _attributes.install()
 for _package, _names_of_files in {

@@ -8,7 +8,7 @@ from typing import Any
 
 from adjoint.tensors.located import PACKAGE
 
-__all__ = ["Asserted", "Unreadable", "as_pytorchs"]
+__all__ = ["Asserted", "OutOfBounds", "Unreadable", "as_pytorchs"]
 
 SPELLED = (  # what the core's messages say to write, and how it is written here
     (re.compile(r"\.astype\('int64'\)"), ".long()"),
@@ -41,6 +41,13 @@ class _WrongKind(RuntimeError, TypeError):
         return RuntimeError, self.args
 
 
+class OutOfBounds(IndexError, RuntimeError):
+    """A position outside of an axis, which some of PyTorch's functions say by one class and some by the other."""
+
+    def __reduce__(self) -> Any:
+        return IndexError, self.args
+
+
 class Asserted(AssertionError, RuntimeError, ValueError):
     """What PyTorch asserts: caught as such, or as what the core raises."""
 
@@ -56,6 +63,7 @@ class Unreadable(pickle.UnpicklingError, RuntimeError, ValueError):
 
 
 Asserted.__module__, Asserted.__name__, Asserted.__qualname__ = "builtins", "AssertionError", "AssertionError"
+OutOfBounds.__module__, OutOfBounds.__name__, OutOfBounds.__qualname__ = "builtins", "IndexError", "IndexError"
 KINDS: dict[type[Exception], type[Exception]] = {ValueError: _Mismatch, TypeError: _WrongKind}
 for _kind in KINDS.values():  # tracebacks and `type(error).__name__` say what PyTorch's say
     _kind.__module__, _kind.__name__, _kind.__qualname__ = "builtins", "RuntimeError", "RuntimeError"

@@ -15,6 +15,7 @@ from adjoint.plan.canonical import ValueNeededError
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
 
+from ._errors import OutOfBounds
 from ._names import FUNCTIONS, METHODS, function, like, method, recorded_at_user, refuse
 from ._operators import one_dtype
 from ._reductions import lifted
@@ -125,7 +126,7 @@ def _checked(name: str, index: Any, n: int) -> Any:
     except ValueNeededError:
         return core.where(index < 0, n, index)
     if not all_below(values, n):
-        raise RuntimeError(f"{name}: a position is outside of an axis of {n}{at_user()}")
+        raise OutOfBounds(f"{name}: a position is outside of an axis of {n}{at_user()}")
     return index
 
 
@@ -280,7 +281,10 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     x, _ = lifted(input, dim)
     axis = axis_of(dim, x.ndim)
     count = x.shape[axis]
-    place = _checked("index_fill", core.reshape(index, (-1,)), count)
+    place = core.reshape(index, (-1,))
+    place = _checked(
+        "index_fill", core.where(place < 0, place + count, place), count
+    )  # here they may count from the end
     yes = core.ones(place.shape, dtype="bool")
     chosen = core.reshape(
         scattering.scatter(core.zeros((count,), dtype="bool"), place, yes, axis=0), (count, *(1,) * (x.ndim - axis - 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
 from typing import Any
@@ -10,14 +11,14 @@ import numpy as np
 
 from adjoint import linalg as core_linalg
 from adjoint.composites import products
-from adjoint.dtypes import int64
+from adjoint.dtypes import AUTOCAST, int64
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
 
 from . import linalg
 from ._elementwise import made
 from ._names import FUNCTIONS, METHODS, function, numbers_between, pair_type, recorded_at_user
-from ._operators import binary_node, one_dtype
+from ._operators import binary_node, one_dtype, promoted
 from ._operators import matmul as matmul_node
 from ._reductions import vector_norm
 from ._tensor import Core, node_of
@@ -181,8 +182,30 @@ def einsum(equation: Any, *operands: Any) -> Any:
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
     equation = equation.replace(" ", "")
-    one_dtype("einsum", *operands)
+    if len({x.dtype.name for x in operands if isinstance(x, Core)}) > 1:
+        if _sums_one_dtype(equation, operands):
+            operands = _of_one_dtype(operands)
+        one_dtype("einsum", *operands)
     return core.einsum(equation, *_summed_as_integers(equation, operands))
+
+
+def _sums_one_dtype(equation: str, operands: tuple[Any, ...]) -> bool:
+    """Whether operands that are summed over one axis together have one dtype: then the rest is multiplied, which promotes."""
+    inputs, _, result = equation.partition("->")
+    terms = [set(term) - {"."} for term in inputs.split(",")]
+    if len(terms) != len(operands) or not all(isinstance(x, Core) for x in operands):
+        return False
+    kept = set(result) if "->" in equation else {c for c, n in Counter(inputs).items() if n == 1}
+    summed = set().union(*terms) - kept
+    return all(len({x.dtype.name for x, term in zip(operands, terms, strict=True) if c in term}) < 2 for c in summed)
+
+
+def _of_one_dtype(operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Operands in the dtype of their product, in which those without axes count like others, for they are given axes."""
+    if AUTOCAST.get() is not None:
+        return operands
+    kind = functools.reduce(promoted, [x.dtype for x in operands])
+    return tuple([core.astype(x, kind) for x in operands])
 
 
 def _summed_as_integers(equation: str, operands: tuple[Any, ...]) -> list[Any]:

@@ -125,7 +125,7 @@ def recorded_at_user(f: Callable[..., Any], quick: Quick | None = None) -> Calla
             )
         if of_tensor and not isinstance(args[0] if args else keywords.get("input"), Core):
             given = args[0] if args else keywords.get("input")
-            own = getattr(given, f.__name__, None) if getattr(given, "is_sparse", False) else None
+            own = getattr(given, f.__name__, None) if hasattr(given, "to_dense") else None
             if own is not None:  # mm(a, b) of a sparse matrix
                 return own(*args[1:], **keywords)
             raise TypeError(f"{f.__name__}: expected a tensor, got {type(given).__name__}{at_user()}")

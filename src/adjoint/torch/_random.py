@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from adjoint import tracing
-from adjoint.dtypes import DTYPES, DType, default_dtype, float64
+from adjoint.dtypes import DTYPES, DType, default_dtype, float64, int64
 from adjoint.graph import array_type
+from adjoint.plan.canonical import ValueNeededError
 from adjoint.primitives.core import leaf
 from adjoint.primitives.random import EXAMPLES, stream
+from adjoint.shapes import broadcast_shapes
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
 
@@ -84,6 +86,10 @@ def _is_soon_drawn(shape: Any, kind: DType) -> bool:
 
 
 def _uniform_of(generator: Any, shape: Any, kind: DType) -> Any:
+    if kind.kind == "c":
+        part = DTYPES["float64" if kind.name == "complex128" else "float32"]
+        re, im = (generator.uniform(shape, dtype=part) for _ in range_of(2))
+        return core.astype(re, kind) + core.astype(im, kind) * 1j
     if not _is_soon_drawn(shape, kind):
         return generator.uniform(shape, dtype=kind)
     return core.tensor(_unit_now(generator, math.prod(shape), kind).reshape(shape))
@@ -145,6 +151,27 @@ _random("rand", _uniform_of, _unit_now)
 _random("randn", _normal_of, _normal_now)
 
 
+def _holds(kind: DType, least: int, most: int) -> bool:
+    """Whether all of these integers lie within a dtype's range."""
+    if kind.kind == "b":
+        return least >= 0 and most <= 1
+    if kind.kind in "fc":
+        return kind.name != "float16" or max(abs(least), abs(most)) <= 65504
+    info = np.iinfo(kind.dtype)
+    return bool(info.min <= least and most <= info.max)
+
+
+def _last_integer(kind: DType) -> int:
+    """The largest integer up to which a dtype has all of them."""
+    if kind.kind in "iu":
+        return min(int(np.iinfo(kind.dtype).max), 2**63 - 1)
+    return {"bool": 1, "float16": 2**11, "bfloat16": 2**8, "float64": 2**53}.get(kind.name, 2**24)
+
+
+def _check_range(name: str, kind: DType, least: int, end: int) -> None:
+    _must(name, _holds(kind, least, end - 1), f"{kind.name} doesn't hold all integers from {least} to below {end}")
+
+
 @function(methods=False)
 def randint(
     *bounds: Any,
@@ -160,8 +187,10 @@ def randint(
     shape = values.pop() if size is None else size
     values += [x for x in (low, high) if x is not None]
     least, most = (0, *values)[-2:]
+    kind = given_dtype(dtype) or int64
+    _check_range("randint", kind, int(least), int(most))
     out = source(generator).integers(int(least), int(most), sizes((shape,)), dtype="int64")
-    return finished(core.astype(out, given_dtype(dtype)), **checked(options, "randint"))
+    return finished(core.astype(out, kind), **checked(options, "randint"))
 
 
 @function(methods=False)
@@ -180,12 +209,37 @@ def randint_like(
     )
 
 
+def _must(name: str, holds: bool, what: str) -> None:
+    if not holds:
+        raise RuntimeError(f"{name}: {what}{at_user()}")
+
+
 @function(methods=False)
 def randperm(n: int, *, generator: Any = None, dtype: Any = "int64", **options: Any) -> Any:
     """The numbers below n in random order."""
-    return finished(
-        core.astype(source(generator).permutation(int(n)), given_dtype(dtype)), **checked(options, "randperm")
-    )
+    kind = given_dtype(dtype) or int64
+    _must("randperm", n >= 0, f"the count isn't negative, and is {n}")
+    _must("randperm", n == 0 or _holds(kind, 0, int(n) - 1), f"{kind.name} doesn't hold all integers below {n}")
+    return finished(core.astype(source(generator).permutation(int(n)), kind), **checked(options, "randperm"))
+
+
+def _seen(x: Any) -> Any:
+    """The value of a parameter, so that a mistake raises where it is made; None where a later run alone knows it."""
+    if not isinstance(x, Core):
+        return np.asarray(x)
+    value = known(x.node)
+    if value is not None:
+        return value
+    try:
+        return np.asarray(x.detach().numpy())
+    except ValueNeededError:
+        return None
+
+
+def _check_deviations(name: str, std: Any) -> None:
+    given = _seen(std)
+    if given is not None and given.dtype.kind != "c" and (given < 0).any():
+        raise RuntimeError(f"{name}: a deviation is negative{at_user()}")
 
 
 @function(methods=False)
@@ -195,18 +249,18 @@ def normal(
     """Normal numbers; means and deviations may be tensors."""
     given = [x for x in (mean, std) if isinstance(x, Core)]
     kind = given_dtype(dtype) or (given[0].dtype if given else default_dtype())
-    shape = sizes((size,)) if size is not None else np.broadcast_shapes(*[tuple(x.shape) for x in given])
-    deviations = known(std.node) if isinstance(std, Core) else np.asarray(std)
-    if deviations is not None and deviations.dtype.kind != "c" and (deviations < 0).any():
-        raise RuntimeError(f"normal: a deviation is negative{at_user()}")
-    return finished(source(generator).normal(tuple(shape), dtype=kind) * std + mean, **checked(options, "normal"))
+    shape = tuple(sizes((size,)) if size is not None else broadcast_shapes("normal", *[tuple(x.shape) for x in given]))
+    _check_deviations("normal", std)
+    own = source(generator)
+    drawn = _normal_of(own, shape, kind) if kind.kind == "c" else own.normal(shape, dtype=kind)
+    return finished(core.astype(drawn * std + mean, kind), **checked(options, "normal"))
 
 
 @function()
 def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Any:
     """1 with the probability that each element says, else 0."""
     chance = input if p is None else p
-    given = known(chance.node) if isinstance(chance, Core) else np.asarray(chance)
+    given = _seen(chance)
     if given is not None and not ((given >= 0) & (given <= 1)).all():
         raise RuntimeError(f"bernoulli: probabilities lie from 0 to 1{at_user()}")
     return core.astype(source(generator).bernoulli(chance, tuple(input.shape)), input.dtype)
@@ -216,9 +270,25 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Any:
 def poisson(input: Any, generator: Any = None) -> Any:
     """Poisson numbers of these rates."""
     seed = int(source(generator).integers(0, 2**62, ()).item())
-    return core.tensor(
-        np.random.default_rng(seed).poisson(np.asarray(input.detach().numpy())).astype(input.dtype.dtype)
-    )
+    rates = np.asarray(input.detach().numpy())
+    _must("poisson", not (rates < 0).any(), "a rate is negative")
+    return core.tensor(np.random.default_rng(seed).poisson(rates).astype(input.dtype.dtype))
+
+
+@function(methods=False)
+def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
+    """How many of so many tries succeed, with these probabilities."""
+    if not (count.dtype.kind == "f" and prob.dtype is count.dtype):
+        raise RuntimeError(
+            f"binomial: counts and probabilities are of one floating dtype, not {count.dtype.name} and "
+            f"{prob.dtype.name}{at_user()}"
+        )
+    seed = int(source(generator).integers(0, 2**62, ()).item())
+    counts, chances = (np.asarray(x.detach().numpy()) for x in (count, prob))
+    _must("binomial", bool((counts >= 0).all()) and bool((counts % 1 == 0).all()), "counts are whole and not negative")
+    _must("binomial", bool(((chances >= 0) & (chances <= 1)).all()), "probabilities lie from 0 to 1")
+    drawn = np.random.default_rng(seed).binomial(counts.astype(np.int64), chances)
+    return core.tensor(np.asarray(drawn, count.dtype.dtype))
 
 
 @function()
@@ -265,9 +335,11 @@ def multinomial(input: Any, num_samples: int, replacement: bool = False, *, gene
     return core.tensor(at.astype(np.int64).reshape(*tuple(input.shape)[:-1], num_samples))
 
 
-def _drawn_in_place(name: str, draw: Any) -> None:
+def _drawn_in_place(name: str, draw: Any, of_integers: bool = False) -> None:
     def called(self: Any, *args: Any, generator: Any = None, **keywords: Any) -> Any:
-        kind = self.dtype if self.dtype.kind in "fc" else default_dtype()
+        if not (self.dtype.inexact or of_integers):
+            raise NotImplementedError(f"{name}: the numbers are fractions, and the tensor {self.dtype.name}{at_user()}")
+        kind = self.dtype if self.dtype.inexact or draw is _integers else default_dtype()
         return self._replace(draw(source(generator), tuple(self.shape), kind, *args, **keywords), name)
 
     called.__doc__ = "Random numbers, in place."
@@ -288,11 +360,49 @@ def _uniform(g: Any, shape: Any, kind: Any, from_: float = 0.0, to: float = 1.0,
     return g.uniform(shape, a, to, dtype=kind)
 
 
+def _normal(g: Any, shape: Any, kind: Any, mean: float = 0.0, std: float = 1.0) -> Any:
+    _check_deviations("normal_", std)
+    return _normal_of(g, shape, kind) * std + mean
+
+
 def _integers(g: Any, shape: Any, kind: Any, from_: Any = None, to: Any = None, **old: Any) -> Any:
     low = old.pop("from", from_)
     _no_more("random_", old)
-    low, high = (0, 2**24 if low is None else low) if to is None else (low or 0, to)
-    return g.integers(int(low), int(high), shape)
+    if to is None:  # one number is where they end; without any they go as far as the dtype has them all
+        low, high = (0, _last_integer(kind) + 1) if low is None else (0, int(low))
+    else:
+        low, high = int(low or 0), int(to)
+    _must("random_", low < high, f"no integer from {low} to below {high}")
+    _check_range("random_", kind, low, high)
+    return g.integers(low, high, shape)
+
+
+def _bernoulli(g: Any, shape: Any, kind: Any, p: Any = 0.5) -> Any:
+    chances = _seen(p)
+    _must(
+        "bernoulli_", chances is None or bool(((chances >= 0) & (chances <= 1)).all()), "probabilities lie from 0 to 1"
+    )
+    return g.bernoulli(p, shape, dtype="int64")
+
+
+def _exponential(g: Any, shape: Any, kind: Any, lambd: float = 1.0) -> Any:
+    _must("exponential_", lambd > 0, f"the rate is positive, not {lambd}")
+    return core.log(_open(g, shape, kind)) * (-1.0 / lambd)
+
+
+def _cauchy(g: Any, shape: Any, kind: Any, median: float = 0.0, sigma: float = 1.0) -> Any:
+    _must("cauchy_", sigma > 0, f"the width is positive, not {sigma}")
+    return core.tan((g.uniform(shape, dtype=kind) - 0.5) * math.pi) * sigma + median
+
+
+def _log_normal(g: Any, shape: Any, kind: Any, mean: float = 1.0, std: float = 2.0) -> Any:
+    _must("log_normal_", std > 0, f"the deviation is positive, not {std}")
+    return core.exp(g.normal(shape, dtype=kind) * std + mean)
+
+
+def _geometric(g: Any, shape: Any, kind: Any, p: float) -> Any:
+    _must("geometric_", 0 < p < 1, f"the probability lies between 0 and 1, and is {p}")
+    return core.ceil(core.log(_open(g, shape, kind)) / math.log1p(-p))
 
 
 def _no_more(name: str, keywords: Any) -> None:
@@ -305,12 +415,10 @@ def _open(g: Any, shape: Any, kind: Any) -> Any:
 
 
 _drawn_in_place("uniform_", _uniform)
-_drawn_in_place("normal_", lambda g, shape, kind, mean=0.0, std=1.0: _normal_of(g, shape, kind) * std + mean)
-_drawn_in_place("random_", _integers)
-_drawn_in_place("bernoulli_", lambda g, shape, kind, p=0.5: g.bernoulli(p, shape, dtype="int64"))
-_drawn_in_place("exponential_", lambda g, shape, kind, lambd=1.0: core.log(_open(g, shape, kind)) * (-1.0 / lambd))
-_drawn_in_place("cauchy_", lambda g, shape, kind, median=0.0, sigma=1.0: core.tan((g.uniform(shape, dtype=kind) - 0.5) * math.pi) * sigma + median)  # fmt: skip  # noqa: E501
-_drawn_in_place(
-    "log_normal_", lambda g, shape, kind, mean=1.0, std=2.0: core.exp(g.normal(shape, dtype=kind) * std + mean)
-)
-_drawn_in_place("geometric_", lambda g, shape, kind, p: core.ceil(core.log(_open(g, shape, kind)) / math.log1p(-p)))
+_drawn_in_place("normal_", _normal)
+_drawn_in_place("random_", _integers, of_integers=True)
+_drawn_in_place("bernoulli_", _bernoulli, of_integers=True)
+_drawn_in_place("exponential_", _exponential)
+_drawn_in_place("cauchy_", _cauchy)
+_drawn_in_place("log_normal_", _log_normal)
+_drawn_in_place("geometric_", _geometric, of_integers=True)

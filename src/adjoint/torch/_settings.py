@@ -328,9 +328,29 @@ def set_printoptions(precision: Any = None, threshold: Any = None, edgeitems: An
     OPTIONS.update({name: value for name, value in given.items() if value is not None}, sci_mode=sci_mode)
 
 
+DEBUG_MODES = {"default": 0, "warn": 1, "error": 2}
+
+
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """The same bits for the same computation."""
+    """The same bits for the same computation. Every operation can have them, so there is nothing to warn of."""
     modes.set_deterministic(mode)
+    _only_warned[0] = bool(mode and warn_only)
+
+
+_only_warned = [False]
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """`use_deterministic_algorithms` by a name or number: "default" is 0, "warn" 1 and "error" 2."""
+    mode = DEBUG_MODES.get(debug_mode, -1) if isinstance(debug_mode, str) else debug_mode
+    if mode not in DEBUG_MODES.values():
+        raise RuntimeError(f"set_deterministic_debug_mode: 'default', 'warn' or 'error', not {debug_mode!r}{at_user()}")
+    use_deterministic_algorithms(mode > 0, warn_only=mode == 1)
+
+
+def get_deterministic_debug_mode() -> int:
+    """0 where nothing is asked for, 1 for "warn" and 2 for "error"."""
+    return 0 if not modes.is_deterministic() else 1 if _only_warned[0] else 2
 
 
 @contextlib.contextmanager
@@ -371,6 +391,8 @@ SETTINGS: dict[str, Any] = {
     "set_default_tensor_type": set_default_tensor_type, "set_default_device": set_default_device,
     "get_default_device": Device, "set_printoptions": set_printoptions,
     "use_deterministic_algorithms": use_deterministic_algorithms,
+    "set_deterministic_debug_mode": set_deterministic_debug_mode, "get_deterministic_debug_mode": get_deterministic_debug_mode,
+    "is_deterministic_algorithms_warn_only_enabled": lambda: _only_warned[0],
     "are_deterministic_algorithms_enabled": modes.is_deterministic, "set_num_threads": lambda num: threads.set_num_threads(num),
     "get_num_threads": threads.get_num_threads, "set_num_interop_threads": lambda num: None,
     "set_flush_denormal": lambda mode: False, "seed": default_generator.seed, "initial_seed": default_generator.initial_seed,

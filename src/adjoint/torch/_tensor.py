@@ -229,14 +229,18 @@ class Tensor(Core):
         return iter([self[i] for i in range(self.node.type.shape[0])])
 
     def __copy__(self) -> Any:
-        if not self.node.tracked and type(self) is not Parameter:
-            return self.detach()  # which shares memory, as in PyTorch
-        return reclassed(Core.__copy__(_plain(self)), type(self))
+        if type(self) is Parameter:
+            return reclassed(Core.__copy__(_plain(self)), Parameter)
+        made = self.detach()  # which shares memory, as in PyTorch
+        return made.requires_grad_() if self.node.tracked else made  # a leaf, also of what was computed
 
     def __deepcopy__(self, memo: Any) -> Any:
         if id(self) in memo:
             return memo[id(self)]
         made = memo[id(self)] = reclassed(Core.__deepcopy__(_plain(self), memo), type(self))
+        gradient = None if isinstance(self, Parameter) else self.grad
+        if gradient is not None and made.node.tracked:  # of a parameter it isn't kept, as in PyTorch
+            made.grad = copy.deepcopy(gradient, memo)
         return made
 
     def __reduce__(self) -> Any:

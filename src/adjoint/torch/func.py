@@ -11,7 +11,7 @@ from adjoint import tree
 from adjoint.nn import functional_calls
 from adjoint.nn.module import Module as CoreModule
 from adjoint.primitives.core import ops
-from adjoint.primitives.random import EXAMPLES
+from adjoint.primitives.random import EXAMPLES, REFUSING
 from adjoint.tensors.located import at_user
 from adjoint.transforms import grad as transforms
 from adjoint.transforms import jacobians
@@ -59,6 +59,10 @@ def inside(f: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
+DRAWN = (
+    'vmap: the function draws random numbers; write randomness="different" for other ones in each example, or "same", or draw '
+    "them outside"
+)
 LOOKED_AT = 1000  # a longer list is data
 
 
@@ -175,7 +179,8 @@ def linearize(func: Callable[..., Any], *primals: Any) -> Any:
 def vmap(
     func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: Any = None
 ) -> Callable[..., Any]:
-    """A function over a batch. Random numbers inside are other ones for each example, with `randomness="same"` the same for all.
+    """A function over a batch. What it draws is an error, with `randomness="different"` other numbers for each example, with
+    "same" the same for all.
 
     The batch is computed at once, whatever `chunk_size` says.
     """
@@ -197,7 +202,12 @@ def vmap(
             if randomness == "same":  # as if each were the first example
                 *around, example = EXAMPLES.get()
                 EXAMPLES.set((*around, ops.zeros(example.type)))
-            out = func(*given, **{k: as_torch(v) for k, v in named.items()})
+            refusing = REFUSING.get()
+            try:  # from before it is set: a signal's handler may come right after
+                REFUSING.set(DRAWN if randomness == "error" else refusing)
+                out = func(*given, **{k: as_torch(v) for k, v in named.items()})
+            finally:
+                REFUSING.set(refusing)
             for x, node in held:
                 if x.node is not node and comes_from([x.node], {node for _, _, node in before}):
                     x.node = node

@@ -41,7 +41,7 @@ class SparseTensor:
 
     __array_priority__ = 1e9
     __hash__ = object.__hash__
-    is_sparse = True
+    is_sparse, is_sparse_csr = True, False
 
     def __init__(self, places: Any, values: Any, shape: tuple[int, ...], coalesced: bool) -> None:
         self._places = places  # (axes, elements) in int64, as an array

@@ -76,8 +76,10 @@ def batch_norm(
     shapes don't fit, or when a channel of a batch has a single value. (S. Ioffe and C. Szegedy, "Batch normalization", 2015.)
     """
     name = "batch_norm"
-    if training and not eps > 0:
-        raise ValueError(f"{name}: eps must be positive in training, not {eps}{at_user()}")
+    if eps < 0 or (training and eps == 0):
+        raise ValueError(f"{name}: eps is positive in training, and isn't negative, but {eps}{at_user()}")
+    if (running_mean is None) != (running_var is None):
+        raise ValueError(f"{name}: running_mean and running_var are both given, or neither{at_user()}")
     given = [optional(t) for t in (running_mean, running_var, weight, bias)]
     if not training and (running_mean is None or running_var is None):
         raise ValueError(f"{name}: without training, running_mean and running_var are needed{at_user()}")
@@ -85,7 +87,7 @@ def batch_norm(
     with scope(name, node, *[g for g in given if g is not None]):
         known = (None, None) if training else (given[0], given[1])
         y, mean, variance = normalization.batch_norm(node, *known, given[2], given[3], eps)
-        if training and node.type.size and (running_mean is not None or running_var is not None):
+        if training and node.type.size and running_mean is not None:
             _refuse_examples(mean)
             count = node.type.size / node.shape[1]
             step = node_of(momentum) if isinstance(momentum, Tensor) else momentum

@@ -156,17 +156,15 @@ class Module(Surgery, Saving):
 
     # PyTorch's dictionaries of what a module holds, as copies
 
-    @property
-    def _parameters(self) -> dict[str, Any]:
-        return self._held(PARAMETER)
+    def _refuse_dictionary(self, held: Any) -> None:
+        raise AttributeError(
+            f"{type(self).__name__}: what a module holds can't be replaced as a dictionary; set its attributes, or call it with "
+            f"other parameters by torch.func.functional_call(module, parameters, inputs){at_user()}"
+        )
 
-    @property
-    def _buffers(self) -> dict[str, Any]:
-        return self._held(BUFFER, UNSAVED)
-
-    @property
-    def _modules(self) -> dict[str, Any]:
-        return self._held(CHILD)
+    _parameters = property(lambda self: self._held(PARAMETER), _refuse_dictionary)
+    _buffers = property(lambda self: self._held(BUFFER, UNSAVED), _refuse_dictionary)
+    _modules = property(lambda self: self._held(CHILD), _refuse_dictionary)
 
     @property
     def _forward_pre_hooks(self) -> dict[int, Any]:

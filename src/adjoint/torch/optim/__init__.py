@@ -100,8 +100,18 @@ class Optimizer(Hooked, metaclass=ABCMeta):
         return "\n".join([*lines, ")"])
 
 
+WHOLE: dict[str, Any] = {  # where PyTorch's defaults are integers: they are printed so
+    **{n: {"weight_decay": 0} for n in "Adadelta Adam Adamax ASGD NAdam RAdam".split()},
+    "SGD": {"momentum": 0, "dampening": 0, "weight_decay": 0}, "RMSprop": {"momentum": 0, "weight_decay": 0},
+    "Adagrad": {"lr_decay": 0, "weight_decay": 0, "initial_accumulator_value": 0}, "LBFGS": {"lr": 1},
+    "Rprop": {"step_sizes": (1e-6, 50)},
+}  # fmt: skip
+
+
 def _made(name: str) -> type:
     core = getattr(core_optim, name)
+    whole = WHOLE.get(name, {})
+    order = list(inspect.signature(core.__init__).parameters)[2:]  # behind self and the parameters
 
     def __init__(self: Any, params: Any, *args: Any, **keywords: Any) -> None:
         refuse(name, "differentiable", keywords.get("differentiable"), False)
@@ -109,7 +119,8 @@ def _made(name: str) -> type:
             raise TypeError(
                 f"{name}: params is an iterable of tensors or dicts, not one tensor; write [tensor]{at_user()}"
             )
-        core.__init__(self, params, *args, **keywords)
+        given = {n: value for n, value in whole.items() if order.index(n) >= len(args) and n not in keywords}
+        core.__init__(self, params, *args, **keywords, **given)
 
     def add_param_group(self: Any, param_group: Any) -> None:
         given = param_group.get("params", ()) if isinstance(param_group, dict) else ()
@@ -153,7 +164,7 @@ def _made(name: str) -> type:
 
     own = inspect.signature(core.__init__)
     first = [
-        p.replace(name={"parameters": "params"}.get(p.name, p.name))
+        p.replace(name={"parameters": "params"}.get(p.name, p.name), default=whole.get(p.name, p.default))
         for p in own.parameters.values()
         if p.kind is not p.VAR_KEYWORD
     ]
