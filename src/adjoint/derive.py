@@ -13,8 +13,8 @@ from typing import Any
 
 from adjoint.graph import MODE, Kept, Mode, Node, Primitive, get_mode, mode, record, substitute, topological
 from adjoint.graph.collector import without_collector
-from adjoint.primitives import calls
-from adjoint.primitives.calls import CALL
+from adjoint.primitives import callees
+from adjoint.primitives.callees import CALL
 from adjoint.primitives.core import SELECT, no_kernel, ops, placeholder, select, zeros
 from adjoint.primitives.custom import CUSTOM, HOST_CALL, first_inputs, hooks_of, unhooked
 from adjoint.primitives.structural import CONCAT, INDEX
@@ -329,7 +329,7 @@ def expand(roots: Nodes) -> list[Node]:
             changed = Node(PULLBACK, inputs, stop, node.type, node.site, node.offset, node.tracked)
             outputs[node] = [written_out(select(changed, i)) for i in range(len(node.type))]
         elif node.op is CALL and node.value is None:
-            outputs[node] = calls.written_out(node.attributes, inputs)
+            outputs[node] = callees.written_out(node.attributes, inputs)
         elif node.op is SELECT and node.inputs and node.inputs[0] in outputs:
             new[node] = outputs[node.inputs[0]][node.attributes]
         elif inputs != node.inputs:

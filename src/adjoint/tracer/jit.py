@@ -21,7 +21,7 @@ from adjoint.primitives.random import EXAMPLES
 from adjoint.tensors.conversion import array_node
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import wrap
-from adjoint.tracer.calls import Call, difference, is_array, marked, unmarked
+from adjoint.tracer.arguments import Call, difference, is_array, marked, unmarked
 from adjoint.tracer.capture import Trace
 from adjoint.tracer.compiled import CLASH, Compiled
 from adjoint.tracer.write_step import UNUSUAL, Step
