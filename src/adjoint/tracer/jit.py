@@ -317,7 +317,7 @@ class Jitted:
         trace = Trace(self.name, code_of(self.f))
         args, keywords = call.stand_ins(trace)
         result = trace.run(lambda: self.f(*args, **keywords), (self.f, *call.objects))
-        compiled = Compiled(trace, result, False)
+        compiled = Compiled(trace, result, plan=False)
         held = [x.value if type(x) is Node else x for x in compiled.held(call.leaves)]
         return execution.located_anew(error, compiled.graph, dict(zip(compiled.given, held, strict=True)))
 

@@ -53,7 +53,7 @@ class NestWriter(NestValues):
                 self.loops()
         else:
             self.loops()
-        return self.inputs.function("nest", NEST, True)
+        return self.inputs.function("nest", NEST, internal=True)
 
     def scaled_by_number(self) -> dict[int, int]:
         """The products by one number for all of a nest that reads neighbours, with the place of that operand."""
@@ -156,7 +156,10 @@ class NestWriter(NestValues):
         self.current = 0
         low, high = ("%lo", "%hi") if len(self.outer) == 1 else ("0", self.extent_of(d))
         slots = [slot for kind, slot in actions if kind == "reduce"]
-        sums = [[self.accumulator(s, False, count) for s in slots] for _ in range(-(-self.inner[-1].size // e.lanes))]
+        sums = [
+            [self.accumulator(s, blocked=False, copies=count) for s in slots]
+            for _ in range(-(-self.inner[-1].size // e.lanes))
+        ]
         with e.loop(low, high, self.block * count) as first:
             behind = e.index("umin", e.plus(first, self.block * count), high)
             for sums_of_vector in sums:

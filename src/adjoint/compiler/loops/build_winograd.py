@@ -228,7 +228,7 @@ class WinogradWriter(ConvolutionWriter):
         items: list[int | Function] = [0, 0, 0, len(self.panels)]
         for panel in self.panels:
             width, highest = panel.vectors * self.lanes, min(heights[panel.vectors], count)
-            tiles = heights_of(count, highest, True)
+            tiles = heights_of(count, highest, once=True)
             items += [panel.column, panel.times, width, width, len(tiles)]
             room = self.source.room
             for top, height, times in tiles:
@@ -301,7 +301,7 @@ class WinogradWriter(ConvolutionWriter):
 
         kernel = Kernel(self.named("results"), "float32", masked=made.room != made.channels)
         Block(e, kernel, self.form).results(begin)
-        return self.inputs.function(f"{self.name}.results", (*self.of_block, ("i64", "%image")), True)
+        return self.inputs.function(f"{self.name}.results", (*self.of_block, ("i64", "%image")), internal=True)
 
     def call_tiles(
         self, items: list[int | Function], a: str, b: str, c: str, by: str, k: str, sums: str, again: str
@@ -369,7 +369,7 @@ class WinogradWriter(ConvolutionWriter):
         heights = dict(tuning().heights)
         items: list[int | Function] = [0, 0, 0, len(self.panels)]
         for panel in self.panels:
-            tiles = heights_of(source.channels, min(heights[panel.vectors], source.channels), False)
+            tiles = heights_of(source.channels, min(heights[panel.vectors], source.channels), once=False)
             items += [panel.column, panel.times, panel.vectors * self.lanes, made.room, len(tiles)]
             for top, height, times in tiles:
                 items += [top, height, times, top, height, 1, source.room, height]

@@ -112,4 +112,4 @@ def _noted(name: str, result: Node, nodes: list[Node], outer: Mode) -> Recipe | 
     parent = around.scope if isinstance(around, Located) else around if isinstance(around, Scope) else None
     if type(site) is not Scope or site.name != name or site.parent is not parent:
         return None
-    return recipe_of(result, nodes, site, True)
+    return recipe_of(result, nodes, site, alone=True)
