@@ -13,8 +13,8 @@ from typing import Any
 
 from adjoint.graph import MODE, Kept, Mode, Node, Primitive, get_mode, mode, record, substitute, topological
 from adjoint.graph.collector import without_collector
-from adjoint.primitives import calls
-from adjoint.primitives.calls import CALL
+from adjoint.primitives import callees
+from adjoint.primitives.callees import CALL
 from adjoint.primitives.core import SELECT, no_kernel, ops, placeholder, select, zeros
 from adjoint.primitives.custom import CUSTOM, HOST_CALL, first_inputs, hooks_of, unhooked
 from adjoint.primitives.structural import CONCAT, INDEX
@@ -181,11 +181,13 @@ def forward(outputs: Nodes, wrt: Nodes, tangents: Sequence[Node | None]) -> list
     with mode(grad=True):
         dummies = [placeholder(y.type, "dummy cotangent") if y.type.inexact else None for y in outputs]
         primal: set[Node] = set()
-        first, order, active = _reverse(outputs, dummies, sources, True, primal, _LINEAR)
+        first, order, active = _reverse(outputs, dummies, sources, stop=True, passive=primal, instead=_LINEAR)
         primal |= active
         linear = [(g, t) for g, (_, t) in zip(first, pairs, strict=True) if g is not None]
         real_dummies = [d for d in dummies if d is not None]
-        found, _, _ = _reverse([g for g, _ in linear], [t for _, t in linear], real_dummies, True, set(primal), _PLAIN)
+        found, _, _ = _reverse(
+            [g for g, _ in linear], [t for _, t in linear], real_dummies, stop=True, passive=set(primal), instead=_PLAIN
+        )
     custom = [node for node in order if node.op is CUSTOM or node.op is HOST_CALL]
     if custom:
         _check_linear(found, set(real_dummies), primal, custom)
@@ -263,7 +265,7 @@ def transposes(op: Primitive, rule: Any) -> None:
 
 def differentiable(outputs: Nodes, sources: Iterable[Node]) -> set[Node]:
     """The nodes below the outputs that depend on the sources by a differentiable path, the sources that they meet included."""
-    return _active(outputs, set(sources), True, set())[1]
+    return _active(outputs, set(sources), stop=True, passive=set())[1]
 
 
 # The reverse pass as one lazy node ------------------------------------------------------------------------------------
@@ -325,11 +327,11 @@ def expand(roots: Nodes) -> list[Node]:
     for node in order:
         inputs = tuple([new.get(x, x) for x in node.inputs])
         if node.op is PULLBACK and (node.value is None or node.tracked):
-            stop = node.attributes if inputs == node.inputs else Deferred(node.attributes.stop, True)
+            stop = node.attributes if inputs == node.inputs else Deferred(node.attributes.stop, again=True)
             changed = Node(PULLBACK, inputs, stop, node.type, node.site, node.offset, node.tracked)
             outputs[node] = [written_out(select(changed, i)) for i in range(len(node.type))]
         elif node.op is CALL and node.value is None:
-            outputs[node] = calls.written_out(node.attributes, inputs)
+            outputs[node] = callees.written_out(node.attributes, inputs)
         elif node.op is SELECT and node.inputs and node.inputs[0] in outputs:
             new[node] = outputs[node.inputs[0]][node.attributes]
         elif inputs != node.inputs:

@@ -256,7 +256,7 @@ class Generator(tracing.Drawn):
         n = int(x) if node is None else node.shape[0]
 
         def draw() -> Node:
-            order = ops.argsort(self._bits((n,), uint64), 0, False)
+            order = ops.argsort(self._bits((n,), uint64), 0, descending=False)
             return order if node is None else ops.take(node, order, 0)
 
         return _drawn("permutation", draw)

@@ -248,7 +248,7 @@ _COMPARISONS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
     "ne": ("!=", lambda a, b: a != b),
 }
 for _name, (_symbol, _compute) in _ARITHMETIC.items():
-    setattr(Unknown, f"__{_name}__", _binary(_symbol, _compute, False))
-    setattr(Unknown, f"__r{_name}__", _binary(_symbol, _compute, True))
+    setattr(Unknown, f"__{_name}__", _binary(_symbol, _compute, reflected=False))
+    setattr(Unknown, f"__r{_name}__", _binary(_symbol, _compute, reflected=True))
 for _name, (_symbol, _compute) in _COMPARISONS.items():
     setattr(Unknown, f"__{_name}__", _comparison(_symbol, _compute))

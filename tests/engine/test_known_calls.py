@@ -12,7 +12,7 @@ import pytest
 import adjoint as ad
 import adjoint.torch as torch
 from adjoint.graph import CALLS, NARROW, Calls, Node, Scope
-from adjoint.graph.kinds import MOST_KINDS, unknown
+from adjoint.graph.known_calls import MOST_KINDS, unknown
 from adjoint.graph.node import Located, line_of
 from adjoint.primitives.core import LEAF
 from adjoint.runtime import calling, entries, llvm, recording

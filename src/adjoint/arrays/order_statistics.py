@@ -166,7 +166,7 @@ def quantile(x: Operand, q: Any, /, axis: Axis = None, *, method: str = "linear"
     >>> ad.quantile(ad.tensor([1.0, 2.0, 4.0]), [0.5, 0.75])
     Tensor([2., 3.])
     """
-    return _quantile("quantile", x, q, axis, method, keepdims, False)
+    return _quantile("quantile", x, q, axis, method, keepdims, skip=False)
 
 
 @scoped
@@ -177,7 +177,7 @@ def percentile(x: Operand, q: Any, /, axis: Axis = None, *, method: str = "linea
     >>> ad.percentile(ad.tensor([1.0, 2.0, 4.0]), 75)
     Tensor(3.)
     """
-    return _quantile("percentile", x, q, axis, method, keepdims, False, 100.0)
+    return _quantile("percentile", x, q, axis, method, keepdims, skip=False, scale=100.0)
 
 
 @scoped
@@ -188,7 +188,7 @@ def nanquantile(x: Operand, q: Any, /, axis: Axis = None, *, method: str = "line
     >>> ad.nanquantile(ad.tensor([1.0, ad.nan, 4.0]), 0.5)
     Tensor(2.5)
     """
-    return _quantile("nanquantile", x, q, axis, method, keepdims, True)
+    return _quantile("nanquantile", x, q, axis, method, keepdims, skip=True)
 
 
 @scoped
@@ -201,7 +201,7 @@ def nanpercentile(
     >>> ad.nanpercentile(ad.tensor([1.0, ad.nan, 4.0]), 50)
     Tensor(2.5)
     """
-    return _quantile("nanpercentile", x, q, axis, method, keepdims, True, 100.0)
+    return _quantile("nanpercentile", x, q, axis, method, keepdims, skip=True, scale=100.0)
 
 
 @scoped
@@ -212,7 +212,7 @@ def median(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Tenso
     >>> ad.median(ad.tensor([1.0, 5.0, 2.0, 3.0]))
     Tensor(2.5)
     """
-    return _quantile("median", x, 0.5, axis, "averaged_inverted_cdf", keepdims, False)
+    return _quantile("median", x, 0.5, axis, "averaged_inverted_cdf", keepdims, skip=False)
 
 
 @scoped
@@ -223,7 +223,7 @@ def nanmedian(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Te
     >>> ad.nanmedian(ad.tensor([1.0, ad.nan, 2.0]))
     Tensor(1.5)
     """
-    return _quantile("nanmedian", x, 0.5, axis, "averaged_inverted_cdf", keepdims, True)
+    return _quantile("nanmedian", x, 0.5, axis, "averaged_inverted_cdf", keepdims, skip=True)
 
 
 WHOLE = 64  # elements of a line that is put in order as a whole: native code does that faster than NumPy is called
@@ -270,6 +270,6 @@ def kthvalue(x: Operand, k: int, /, axis: int = -1, *, keepdims: bool = False) -
     place = normalize_axis(axis, t.ndim, "kthvalue")
     if not 1 <= operator.index(k) <= t.shape[place]:
         raise ValueError(f"kthvalue: number {k} of {t.shape[place]} elements along axis {place}, from 1{at_user()}")
-    found = [_front(y, place, k - 1, k) for y in _ordered(t, place, False, operator.index(k))]
+    found = [_front(y, place, k - 1, k) for y in _ordered(t, place, descending=False, count=operator.index(k))]
     values, order = found if keepdims else [y.squeeze(place) for y in found]
     return values, order

@@ -40,7 +40,7 @@ def cummax(x: Operand, /, axis: int | None = None) -> Tensor:
     >>> ad.cummax(ad.tensor([1.0, 3.0, 2.0]))
     Tensor([1., 3., 3.])
     """
-    return _running("cummax", x, axis, True)
+    return _running("cummax", x, axis, largest=True)
 
 
 def cummin(x: Operand, /, axis: int | None = None) -> Tensor:
@@ -52,7 +52,7 @@ def cummin(x: Operand, /, axis: int | None = None) -> Tensor:
     >>> ad.cummin(ad.tensor([2.0, 3.0, 1.0]))
     Tensor([2., 2., 1.])
     """
-    return _running("cummin", x, axis, False)
+    return _running("cummin", x, axis, largest=False)
 
 
 def logcumsumexp(x: Operand, /, axis: int | None = None) -> Tensor:

@@ -45,7 +45,7 @@ def _product(flat: Node, places: Node, shape: tuple[int, ...]) -> Node:
     k = flat.shape[0]
     if not k:
         return ones
-    order = ops.argsort(places, 0, False)
+    order = ops.argsort(places, 0, descending=False)
     values, sorted_places = ops.gather(flat, [order]), ops.gather(places, [order])
     tail = ops.slice_(sorted_places, ((1, k - 1, 1),))
     head = ops.slice_(sorted_places, ((0, k - 1, 1),))
@@ -177,7 +177,9 @@ def index_add(x: Operand, index: Any, updates: Operand, /, *, reduce: str = "sum
         places = getitem(ops.reshape(ops.iota(n), node.shape), bare, force_selection)
         spread = ops.broadcast_to(cast(new, node.dtype), places.shape)
         k = places.type.size
-        found = _reduced(ops.reshape(node, (n,)), ops.reshape(places, (k,)), ops.reshape(spread, (k,)), 0, reduce, True)
+        found = _reduced(
+            ops.reshape(node, (n,)), ops.reshape(places, (k,)), ops.reshape(spread, (k,)), 0, reduce, include_self=True
+        )
         return ops.reshape(found, node.shape)
 
     return composite("index_add", added)

@@ -165,7 +165,7 @@ def _isin(x: Node, pool: Node, invert: bool) -> Node:
     elif not n:
         found = ops.broadcast_to(ops.data(np.zeros((), np.bool_)), x.shape)
     else:
-        ordered = ops.sort(flat, 0, False)
+        ordered = ops.sort(flat, 0, descending=False)
         place = ops.minimum(ops.searchsorted(ordered, x, "left"), cast(ops.data(n - 1), int64))
         found = ops.equal(ops.take(ordered, place, 0), x)
     return ops.logical_not(found) if invert else found

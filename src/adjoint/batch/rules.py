@@ -28,7 +28,7 @@ from adjoint.primitives import (
     reductions,
     structural,
 )
-from adjoint.primitives.calls import CALL, written_out
+from adjoint.primitives.callees import CALL, written_out
 from adjoint.primitives.core import SELECT, conform, ops, placeholder
 
 __all__ = ["Batch", "rule_of"]

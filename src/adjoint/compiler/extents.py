@@ -378,7 +378,7 @@ _FIXING = (
 for _kind in (Size, Ratio):
     for _name, (_sign, _function) in _TWO.items():
         setattr(_kind, f"__{_name}__", _two(_sign, _function))
-        setattr(_kind, f"__r{_name}__", _two(_sign, _function, True))
+        setattr(_kind, f"__r{_name}__", _two(_sign, _function, turned=True))
     for _name, (_sign, _function) in _ASKING.items():
         setattr(_kind, f"__{_name}__", _asking(_sign, _function))
     for _name in _FIXING.split():

@@ -154,7 +154,7 @@ def find_requested(requests: Sequence[Request]) -> list[Kernel]:
             if kernel is None:
                 missing[k] = key if structure is None else with_numbers(key, numbers)
             found.append(kernel)
-        kernels = find(missing.values(), True) if missing else {}
+        kernels = find(missing.values(), draft=True) if missing else {}
         return [kernels[missing[k]] if one is None else one for k, one in enumerate(found)]
 
 

@@ -224,8 +224,10 @@ def _by_transform(name: str, a: Node, b: Node, places: Shape, first: list[int], 
         product = ops.multiply(rfft(name, a, lengths, places, None), rfft(name, b, lengths, places, None))
         full = irfft(name, product, lengths, places, None)
     else:
-        product = ops.multiply(fft(name, a, lengths, places, None, False), fft(name, b, lengths, places, None, False))
-        full = fft(name, product, None, places, None, True)
+        product = ops.multiply(
+            fft(name, a, lengths, places, None, inverse=False), fft(name, b, lengths, places, None, inverse=False)
+        )
+        full = fft(name, product, None, places, None, inverse=True)
     cut = [(0, n, 1) for n in full.shape]
     for i, n in zip(places, whole, strict=True):
         cut[i] = (0, n, 1)
@@ -275,7 +277,7 @@ def _within(a: Node, b: Node) -> Node:
 def _masked(a: Node, b: Node, pads: list[tuple[int, int]]) -> Node:
     """The sums of products around a that begin and end beyond it."""
     windows, counts = _windows(shaping.pad(a, pads, 0), b.shape)
-    there, _ = _windows(shaping.pad(ops.full(True, array_type(a.shape, bool_)), pads, False), b.shape)
+    there, _ = _windows(shaping.pad(ops.full(value=True, type=array_type(a.shape, bool_)), pads, value=False), b.shape)
     turned = ops.reshape(shaping.flip(b, None), (b.type.size, 1))
     products = ops.multiply(windows, ops.broadcast_to(turned, windows.shape))
     return ops.reshape(cast(ops.sum(ops.where(there, products, ops.zeros(products.type)), (0,)), a.dtype), counts)

@@ -89,8 +89,8 @@ def solve_triangular(a: Node, b: Node, trans: Any, lower: bool, unit: bool) -> N
 
 def cho_solve(c: Node, lower: bool, b: Node) -> Node:
     def solver(c: Node, b: Node) -> Node:
-        first = ops.solve_triangular(c, b, bool(lower), not lower, False)
-        return ops.solve_triangular(c, first, bool(lower), bool(lower), False)
+        first = ops.solve_triangular(c, b, bool(lower), not lower, unit=False)
+        return ops.solve_triangular(c, first, bool(lower), bool(lower), unit=False)
 
     return _solved("cho_solve", c, b, solver)
 
@@ -107,11 +107,15 @@ def lu_solve(packed: Node, pivots: Node, b: Node, trans: Any) -> Node:
     def solver(a: Node, b: Node) -> Node:
         exchanges = ops.broadcast_to(pivots, a.shape[:-1])
         if kind == 0:
-            y = ops.solve_triangular(a, ops.permute_rows(b, exchanges, False), True, False, True)
-            return ops.solve_triangular(a, y, False, False, False)
+            y = ops.solve_triangular(
+                a, ops.permute_rows(b, exchanges, inverse=False), lower=True, is_adjoint=False, unit=True
+            )
+            return ops.solve_triangular(a, y, lower=False, is_adjoint=False, unit=False)
         given = conjugate(a) if kind == 1 else a
-        y = ops.solve_triangular(given, b, False, True, False)
-        return ops.permute_rows(ops.solve_triangular(given, y, True, True, True), exchanges, True)
+        y = ops.solve_triangular(given, b, lower=False, is_adjoint=True, unit=False)
+        return ops.permute_rows(
+            ops.solve_triangular(given, y, lower=True, is_adjoint=True, unit=True), exchanges, inverse=True
+        )
 
     return _solved("lu_solve", packed, b, solver)
 
@@ -164,9 +168,9 @@ def lu(a: Node, permute_l: bool) -> list[Node]:
     lower = ops.add(matrix_parts.part(left, "strict"), one)
     upper = matrix_parts.part(matrix_parts.first_rows(packed, 0, k), "upper")
     if permute_l:
-        return [ops.permute_rows(lower, pivots, True), upper]
+        return [ops.permute_rows(lower, pivots, inverse=True), upper]
     whole = ops.broadcast_to(matrix_parts.constant_matrix("one", m, m, packed.dtype), (*packed.shape[:-1], m))
-    return [ops.permute_rows(whole, pivots, True), lower, upper]
+    return [ops.permute_rows(whole, pivots, inverse=True), lower, upper]
 
 
 def qr(a: Node, mode: str) -> list[Node]:
@@ -177,7 +181,7 @@ def qr(a: Node, mode: str) -> list[Node]:
     if m >= n:
         q, r = factorizations.qr(a, mode == "complete")
     else:  # the first columns decide Q; the others are multiplied by it
-        q, first = factorizations.qr(matrix_parts.first_columns(a, 0, m), False)
+        q, first = factorizations.qr(matrix_parts.first_columns(a, 0, m), complete=False)
         rest = ops.matmul(matrix_parts.adjoint(q), matrix_parts.first_columns(a, m, n - m))
         r = ops.concat([first, rest], a.ndim - 1)
     return [q, matrix_parts.part(r, "upper")]
@@ -298,7 +302,7 @@ def norm(x: Node, order: Any, axis: Any, keepdims: bool) -> Node:
     if first == second:
         raise ValueError(f"norm: axis {axis} names an axis twice")
     moved = shaping.moveaxis(x, (first, second), (-2, -1))
-    result = matrix_norm(moved, order, False)
+    result = matrix_norm(moved, order, keepdims=False)
     return (
         ops.reshape(result, tuple(1 if i in (first, second) else n for i, n in enumerate(x.shape)))
         if keepdims
@@ -312,9 +316,9 @@ def cond(x: Node, order: Any) -> Node:
         raise ValueError(f"cond: matrices of shape {x.shape} have no elements")
     if order in (None, 2, -2):
         s = ops.svdvals(x)
-        large, small = _extreme(s, True, s.ndim - 1), _extreme(s, False, s.ndim - 1)
+        large, small = _extreme(s, largest=True, axis=s.ndim - 1), _extreme(s, largest=False, axis=s.ndim - 1)
         return _infinite_if_singular(x, ops.divide(small, large) if order == -2 else ops.divide(large, small))
-    return ops.multiply(matrix_norm(x, order, False), matrix_norm(ops.inv(x), order, False))
+    return ops.multiply(matrix_norm(x, order, keepdims=False), matrix_norm(ops.inv(x), order, keepdims=False))
 
 
 def _infinite_if_singular(x: Node, ratio: Node) -> Node:
@@ -342,7 +346,9 @@ def matrix_rank(x: Node, rtol: Any, tol: Any = None) -> Node:
     if tol is not None:
         bound: Node = ops.data(np.asarray(tol, s.dtype.dtype))
     else:
-        bound = ops.multiply(_extreme(s, True, s.ndim - 1), default_rtol(x) if rtol is None else _as_real(rtol, s))
+        bound = ops.multiply(
+            _extreme(s, largest=True, axis=s.ndim - 1), default_rtol(x) if rtol is None else _as_real(rtol, s)
+        )
     wide = ops.reshape(bound, (*bound.shape, 1))
     return ops.sum(ops.greater(s, wide), (s.ndim - 1,))
 

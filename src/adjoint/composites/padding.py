@@ -155,7 +155,7 @@ def _statistic(x: Node, axis: int, mode: str, start: int, count: int, width: int
     elif mode == "mean":
         found = ops.divide(ops.sum(inexact(part), (axis,)), float(count))
     else:
-        ordered = ops.sort(part, axis, False)
+        ordered = ops.sort(part, axis, descending=False)
         two = [span(inexact(ordered), axis, i, 1) for i in ((count - 1) // 2, count // 2)]
         found, last = ops.multiply(ops.add(*two), 0.5), span(ordered, axis, count - 1, 1)
         if part.dtype.kind == "f":  # NaN comes last, and is the median of what has one

@@ -159,7 +159,7 @@ def lp_pool(rank: int, x: Node, norm_type: float, kernel_size: Any, stride: Any,
         raise ValueError(f"{name}: norm_type must not be 0")
     pool = windows(name, rank, x, kernel_size, stride, 0, 1, ceil_mode)
     powers = ops.power(x, float(norm_type))
-    means = ops.divide(_total(powers, pool), ops.data(_cells(pool, True).astype(x.dtype.dtype)))
+    means = ops.divide(_total(powers, pool), ops.data(_cells(pool, padding_counts=True).astype(x.dtype.dtype)))
     return ops.power(ops.multiply(means, float(math.prod(pool.sizes))), 1.0 / norm_type)
 
 

@@ -102,7 +102,7 @@ def count_nonzero(x: Node, axis: Axis, keepdims: bool) -> Node:
 
 def _shift(x: Node, axes: Shape) -> Node:
     """The maximum over axes as a constant to derivatives, zero where it is not finite, with size-one axes."""
-    top = stop_gradient(reduce("max", x, axes, True))
+    top = stop_gradient(reduce("max", x, axes, keepdims=True))
     return ops.where(ops.isfinite(top), top, zeros(top.type))
 
 
@@ -114,7 +114,7 @@ def logsumexp(x: Node, axis: Axis, keepdims: bool) -> Node:
         shape = keep_axes(x.shape, axes) if keepdims else drop_axes(x.shape, axes)
         return ops.full(-math.inf, array_type(shape, x.dtype))
     shift = _shift(x, axes)
-    total = ops.log(reduce("sum", ops.exp(ops.subtract(x, shift)), axes, True))
+    total = ops.log(reduce("sum", ops.exp(ops.subtract(x, shift)), axes, keepdims=True))
     result = ops.add(total, shift)
     return result if keepdims else ops.reshape(result, tuple(n for i, n in enumerate(x.shape) if i not in axes))
 
@@ -123,8 +123,8 @@ def logsumexp(x: Node, axis: Axis, keepdims: bool) -> Node:
 def softmax(x: Node, axis: int | tuple[int, ...]) -> Node:
     x = inexact(x)
     axes = normalize_axes(axis, x.ndim, "softmax")
-    powers = ops.exp(ops.subtract(x, stop_gradient(reduce("max", x, axes, True)))) if x.type.size else x
-    total = reduce("sum", powers, axes, True)
+    powers = ops.exp(ops.subtract(x, stop_gradient(reduce("max", x, axes, keepdims=True)))) if x.type.size else x
+    total = reduce("sum", powers, axes, keepdims=True)
     return softmaxed(ops.divide(powers, total), x, total)
 
 
@@ -134,8 +134,8 @@ def log_softmax(x: Node, axis: int | tuple[int, ...]) -> Node:
     axes = normalize_axes(axis, x.ndim, "log_softmax")
     if not x.type.size:
         return x
-    shifted = ops.subtract(x, stop_gradient(reduce("max", x, axes, True)))
-    return ops.subtract(shifted, ops.log(reduce("sum", ops.exp(shifted), axes, True)))
+    shifted = ops.subtract(x, stop_gradient(reduce("max", x, axes, keepdims=True)))
+    return ops.subtract(shifted, ops.log(reduce("sum", ops.exp(shifted), axes, keepdims=True)))
 
 
 def arg_extreme(name: str, x: Node, axis: int | None, keepdims: bool) -> Node:

@@ -82,7 +82,7 @@ class Scale(NamedTuple):
     def centers(self, corners: bool) -> Any:
         """The place of every output pixel, in input pixels counted from the first one's centre."""
         place = np.arange(self.pixels, dtype=np.float64)
-        return place * self.step(True) if corners else (place + 0.5) * self.step(False) - 0.5
+        return place * self.step(corners=True) if corners else (place + 0.5) * self.step(corners=False) - 0.5
 
 
 def nearest(scale: Scale, corners: bool, exact: bool = False) -> Taps:

@@ -124,7 +124,7 @@ def planned_alone(inputs: Nodes, outputs: Nodes) -> Planned:
 
 def _planned(inputs: Nodes, outputs: Nodes) -> Planned:
     c = canonicalize(outputs, given=set(inputs))
-    plan = build(c, list(dict.fromkeys([c.number[y] for y in outputs])), False)
+    plan = build(c, list(dict.fromkeys([c.number[y] for y in outputs])), keep=False)
     place = {x: i for i, x in enumerate(inputs)}
     position = {number: k for k, (number, _, _, _) in enumerate(plan.outputs)}
     return Planned(plan, [place[x] for x in c.leaves], [position[c.number[y]] for y in outputs])

@@ -206,10 +206,10 @@ class Reversal:
             return
 
         def advance(state: Arrays, low: int, high: int) -> Arrays:
-            return self.forward(state, steps[low:high], False)[0]
+            return self.forward(state, steps[low:high], keep=False)[0]
 
         for low, high, at in reversed_parts(len(steps), state, free, advance):
-            _, states = self.forward(at, steps[low:high], True)
+            _, states = self.forward(at, steps[low:high], keep=True)
             self.backward(states, steps[low:high])
 
     def swept(self, state: Arrays, steps: range, free: int, known: Starts | None) -> bool:
@@ -228,7 +228,7 @@ class Reversal:
         if known is not None and known.apart == length:
             starts = known.states[: len(parts)]
         for part in parts[len(starts) - 1 : -1]:
-            starts.append(self.forward(starts[-1], part, False)[0])
+            starts.append(self.forward(starts[-1], part, keep=False)[0])
         constants, back = (
             [np.ascontiguousarray(x) for x in given] for given in (self.arrays[: self.first], self.constants)
         )

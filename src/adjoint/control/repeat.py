@@ -160,7 +160,7 @@ class Repeat:
         walk: Walk | None = self.body.derived.get(key)
         if walk is None or walk.given != _bytes(arrays):
             return None
-        self.body.derived[key] = Walk(walk.given, walk.steps, None, None, True)
+        self.body.derived[key] = Walk(walk.given, walk.steps, None, None, gone_back=True)
         return walk
 
     def run_back(self, back: Backward, arrays: list[Any], u: list[Any]) -> list[Any]:

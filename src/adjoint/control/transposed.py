@@ -98,10 +98,10 @@ def _factor(x: Node, given: list[Node], outputs: list[Node]) -> Factor:
     turned = x.op is PERMUTE and x.attributes == (1, 0)
     base = x.inputs[0] if turned else x
     if base in given:
-        return Factor(True, given.index(base), turned)
+        return Factor(given=True, place=given.index(base), turned=turned)
     if base not in outputs:
         outputs.append(base)
-    return Factor(False, outputs.index(base), turned)
+    return Factor(given=False, place=outputs.index(base), turned=turned)
 
 
 def _reads(body: Body, found: Nodes, constants: set[Node]) -> list[Node]:

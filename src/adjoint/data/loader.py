@@ -179,6 +179,13 @@ class DataLoader:
         self._resumed = False
 
     def _check(self) -> None:
+        self._check_kinds()
+        self._check_order()
+        self._check_numbers()
+        self._check_samples()
+
+    def _check_kinds(self) -> None:
+        """That each argument is something of its kind, and has something to do."""
         name = "DataLoader"
         if self._streams and not hasattr(self.dataset, "__iter__"):
             raise TypeError(
@@ -191,10 +198,14 @@ class DataLoader:
             raise TypeError(
                 f"{name}: collate_fn is a function of a list of samples, not {self.collate_fn!r}{at_user()}"
             )
-        if self.batch_size is None and self.drop_last:
-            raise ValueError(f"{name}: drop_last leaves out a smaller batch; batch_size=None makes none{at_user()}")
-        if self.batch_size is not None and self.batch_size < 1:
-            raise ValueError(f"{name}: the batch size must be at least 1, not {self.batch_size}{at_user()}")
+        if self._columns is None and (self.transform is not None or self.augment is not None):
+            raise ValueError(
+                f"{name}: transform and augment take arrays; of samples, the data set or collate_fn does that{at_user()}"
+            )
+
+    def _check_order(self) -> None:
+        """That one argument alone says which samples come when."""
+        name = "DataLoader"
         given = self.batch_size != 1 or self.shuffle or self.sampler is not None or self.drop_last
         if self.batch_sampler is not None and given:
             raise ValueError(f"{name}: a batch_sampler excludes batch_size, shuffle, sampler and drop_last{at_user()}")
@@ -207,10 +218,14 @@ class DataLoader:
             raise ValueError(
                 f"{name}: workers iterate each for itself; a {type(self.dataset).__name__} can't start anew{at_user()}"
             )
-        if self._columns is None and (self.transform is not None or self.augment is not None):
-            raise ValueError(
-                f"{name}: transform and augment take arrays; of samples, the data set or collate_fn does that{at_user()}"
-            )
+
+    def _check_numbers(self) -> None:
+        """That the numbers are in their ranges."""
+        name = "DataLoader"
+        if self.batch_size is None and self.drop_last:
+            raise ValueError(f"{name}: drop_last leaves out a smaller batch; batch_size=None makes none{at_user()}")
+        if self.batch_size is not None and self.batch_size < 1:
+            raise ValueError(f"{name}: the batch size must be at least 1, not {self.batch_size}{at_user()}")
         if self.timeout < 0:
             raise ValueError(f"{name}: timeout is 0 or more seconds, not {self.timeout}{at_user()}")
         k, parts = self.part
@@ -222,7 +237,6 @@ class DataLoader:
             raise ValueError(
                 f"{name}: num_workers is 0 or more, and excludes prefetch; it is {self.num_workers}{at_user()}"
             )
-        self._check_samples()
 
     def _check_samples(self) -> None:
         """That there is something to make batches of."""

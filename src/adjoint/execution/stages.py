@@ -109,7 +109,7 @@ class Nested:
         self.label: str = inside.label
         plan = described_body(inside.body.outputs, set(inside.body.inputs))
         plan.alone = inside.stepped() is not None
-        self.subject = Subject(plan, [_stand_in(t) for t in plan.leaf_types], [], True)
+        self.subject = Subject(plan, [_stand_in(t) for t in plan.leaf_types], [], for_good=True)
         self.loop = inside.loop()
         self.inside = inside
 
@@ -149,7 +149,7 @@ def subject_of(outputs: Sequence[Any]) -> Subject:
     if not pending:
         raise ValueError("explain: everything here has been computed; explain it before its value is asked for")
     c, plan = described(pending)
-    return Subject(plan, [value_array(x) for x in c.leaves], [v for v, _ in c.numbers], False)
+    return Subject(plan, [value_array(x) for x in c.leaves], [v for v, _ in c.numbers], for_good=False)
 
 
 def _stand_in(t: ArrayType) -> Any:
@@ -169,7 +169,7 @@ def _of_replay(replay: Replay) -> Subject:
     leaves: list[Any] = [_stand_in(t) for t in plan.leaf_types]
     for k, value in replay.constants:
         leaves[k] = value
-    return Subject(plan, leaves, [t.dtype.dtype.type(1) for t in plan.number_types], True)
+    return Subject(plan, leaves, [t.dtype.dtype.type(1) for t in plan.number_types], for_good=True)
 
 
 class Texts(NamedTuple):
@@ -191,11 +191,11 @@ class Formula:
         twins = _pending_twins(outputs)
         with evaluation_lock():
             c = canonicalize([twins[x] for x in outputs])
-            plan, builder = built(c, list(range(c.roots)), False)
+            plan, builder = built(c, list(range(c.roots)), keep=False)
             note(plan, builder)
         slots = builder.slot_of
         self.slots = {x: slots[twin] for x, twin in twins.items() if twin in slots}
-        self.subject = Subject(plan, [value_array(x) for x in c.leaves], [v for v, _ in c.numbers], True)
+        self.subject = Subject(plan, [value_array(x) for x in c.leaves], [v for v, _ in c.numbers], for_good=True)
         self.steps = {step.output: step for step in plan.steps}
         self.labels = Labels(plan)
         self.units: dict[int, tuple[str, ...]] = {}

@@ -379,7 +379,9 @@ def fftfreq(n: int, /, d: float = 1.0, *, dtype: Any = None, device: Any = None)
     on_cpu("fftfreq", device)
     return wrap(
         array_node(
-            fourier.frequencies(n, d, False, "fftfreq"), default_dtype() if dtype is None else dtype_of(dtype), None
+            fourier.frequencies(n, d, real=False, name="fftfreq"),
+            default_dtype() if dtype is None else dtype_of(dtype),
+            None,
         )
     )
 
@@ -394,7 +396,9 @@ def rfftfreq(n: int, /, d: float = 1.0, *, dtype: Any = None, device: Any = None
     on_cpu("rfftfreq", device)
     return wrap(
         array_node(
-            fourier.frequencies(n, d, True, "rfftfreq"), default_dtype() if dtype is None else dtype_of(dtype), None
+            fourier.frequencies(n, d, real=True, name="rfftfreq"),
+            default_dtype() if dtype is None else dtype_of(dtype),
+            None,
         )
     )
 

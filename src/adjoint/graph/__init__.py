@@ -1,6 +1,6 @@
 """The expression graph and the walks over it."""
 
-from adjoint.graph.kinds import CALLS, Calls, Surface
+from adjoint.graph.known_calls import CALLS, Calls, Surface
 from adjoint.graph.node import (
     MODE,
     NARROW,

@@ -109,7 +109,7 @@ def _source(case: Case, lanes: int) -> code.Source:
             e.store_scalar(value, "%cells", at)
         else:
             e.store(value, "%cells", "0", at)
-    return source_of([e.function("case", CASE, False, machine.lookups(e))], ("case",))
+    return source_of([e.function("case", CASE, internal=False, prologue=machine.lookups(e))], ("case",))
 
 
 class Layout:

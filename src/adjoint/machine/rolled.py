@@ -125,7 +125,7 @@ class _Roller:
         base = self.pointer(start, step, e.index("sub", "%count", 1))
         for j, slot in self.finals.items():
             self.store(e.get(slot, self.cases[j].result), base, j * CELL)
-        source = source_of([e.function("loop", LOOP, False, machine.lookups(e))], ("loop",))
+        source = source_of([e.function("loop", LOOP, internal=False, prologue=machine.lookups(e))], ("loop",))
         return Rolled(source, np.array(self.arguments, np.int64), loop.times)
 
     def argument(self, number: int) -> str:

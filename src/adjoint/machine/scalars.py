@@ -195,5 +195,5 @@ def _alone(step: SmallStep) -> ScalarLoop:
     around = step.around
     names = [*pointers, *around.memory, *[f"%libm{k}" for k in e.libm.values()]]
     prologue = [L.Entry(name, "%table", str(k)) for k, name in enumerate(names)]
-    function = e.function("loop", LOOP, False, prologue)._replace(result=ran)
+    function = e.function("loop", LOOP, internal=False, prologue=prologue)._replace(result=ran)
     return ScalarLoop(function, e.libm, len(pointers) + len(around.memory), around)

@@ -71,7 +71,7 @@ class ScanPart:
         for name, k in e.libm.items():
             function = Function("C", name)
             inputs.body.append(L.Array(f"%libm{k}", arguments.at(function), function))
-        return [e.function("unit", PARAMETERS, False, inputs.body)]
+        return [e.function("unit", PARAMETERS, internal=False, prologue=inputs.body)]
 
 
 class Called:
@@ -84,7 +84,7 @@ class Called:
         loop = inputs.pointer(Loop(0))
         begin = inputs.listed([Start(number, 0) for number in (*scan.reads, *scan.results)])
         e.call(e.entry(loop, 0), (("ptr", "%table"), ("ptr", e.at("%args", begin, "i64")), ("ptr", loop)))
-        return [e.function("unit", PARAMETERS, False, inputs.body)]
+        return [e.function("unit", PARAMETERS, internal=False, prologue=inputs.body)]
 
 
 class Chosen:
@@ -99,7 +99,7 @@ class Chosen:
         begin = inputs.listed([Start(number, 0) for number in (*reads, *scan.results)])
         given = (("ptr", "%table"), ("ptr", e.at("%args", begin, "i64")), ("ptr", choice), ("i64", index))
         e.call(e.entry(choice, 0), given)
-        return [e.function("unit", PARAMETERS, False, inputs.body)]
+        return [e.function("unit", PARAMETERS, internal=False, prologue=inputs.body)]
 
 
 CALLED, CHOSEN = Called(), Chosen()

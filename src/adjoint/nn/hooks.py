@@ -203,7 +203,7 @@ def register_module_forward_pre_hook(hook: Callable[..., Any]) -> HookHandle:
     Sequential (5, 3)
     Linear (5, 3)
     """
-    return add_to(everywhere, "pre", Registered(hook, False), False)
+    return add_to(everywhere, "pre", Registered(hook, False), prepend=False)
 
 
 def register_module_forward_hook(
@@ -221,7 +221,7 @@ def register_module_forward_hook(
     >>> seen
     ['Linear', 'ReLU', 'Sequential']
     """
-    return add_to(everywhere, "post", Registered(hook, with_kwargs, always_call), False)
+    return add_to(everywhere, "post", Registered(hook, with_kwargs, always_call), prepend=False)
 
 
 def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> HookHandle:
@@ -232,7 +232,7 @@ def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> HookHand
     ...     ad.nn.Linear(3, 1)(ad.ones(3)).sum().backward()
     Linear 1.0
     """
-    return add_to(everywhere, "backward_pre", Registered(hook, False), False)
+    return add_to(everywhere, "backward_pre", Registered(hook, False), prepend=False)
 
 
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> HookHandle:
@@ -245,7 +245,7 @@ def register_module_full_backward_hook(hook: Callable[..., Any]) -> HookHandle:
     ...     ad.nn.Linear(3, 2)(ad.variable([1.0, 2.0, 3.0])).sum().backward()
     Linear (3,) (2,)
     """
-    return add_to(everywhere, "backward", Registered(hook, False), False)
+    return add_to(everywhere, "backward", Registered(hook, False), prepend=False)
 
 
 def _spread(gradients: Gradients, places: list[int], among: Any) -> Gradients:

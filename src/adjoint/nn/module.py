@@ -123,7 +123,7 @@ class Module(States):
         but None in grad_input, and can replace nothing. `prepend` puts it before the hooks that there are. When the hook is
         called: raises TypeError for a result of another length, ValueError for gradients of other shapes.
         """
-        return self._hook("backward", hook, prepend, False)
+        return self._hook("backward", hook, prepend, with_kwargs=False)
 
     def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> HookHandle:
         """Call `hook(module, grad_output)` when a reverse pass comes to a call of the module.
@@ -131,7 +131,7 @@ class Module(States):
         What it returns, unless None, takes the place of grad_output, a tuple with an entry for each tensor of the output.
         `prepend` puts it before the hooks that there are.
         """
-        return self._hook("backward_pre", hook, prepend, False)
+        return self._hook("backward_pre", hook, prepend, with_kwargs=False)
 
     def _hook(
         self, kind: str, hook: Callable[..., Any], prepend: bool, with_kwargs: bool, always: bool = False
@@ -385,7 +385,7 @@ class Module(States):
 
     def eval(self) -> Self:
         """The same as `train(False)`."""
-        return self.train(False)
+        return self.train(mode=False)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Set the `.grad` of every parameter to None; `set_to_none` is taken for PyTorch's sake."""
@@ -418,7 +418,7 @@ class Module(States):
         return self
 
     def _cast(self, dtype: Any) -> Self:
-        for _, tensor in self._named((PARAMETER, BUFFER, UNSAVED), "", True, True):
+        for _, tensor in self._named((PARAMETER, BUFFER, UNSAVED), "", recurse=True, remove_duplicate=True):
             if tensor.dtype.kind != "f" or tensor.dtype is dtype_of(dtype):
                 continue
             if isinstance(tensor, Waiting):

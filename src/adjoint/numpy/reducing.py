@@ -90,7 +90,7 @@ def _truth(name: str, function: Callable[..., Tensor], neutral: bool) -> Callabl
     return call
 
 
-FUNCTIONS.update({np.any: _truth("any", f.any, False), np.all: _truth("all", f.all, True)})
+FUNCTIONS.update({np.any: _truth("any", f.any, neutral=False), np.all: _truth("all", f.all, neutral=True)})
 
 
 def _place(name: str, function: Callable[..., Tensor]) -> Callable[..., Any]:
@@ -164,11 +164,12 @@ def _spreading(
 
 
 FUNCTIONS.update({
-    np.mean: _averaging("mean", f.mean, statistics.nanmean, False),
-    np.nanmean: _averaging("nanmean", f.mean, statistics.nanmean, True),
-    np.var: _spreading("var", f.var, statistics.nanvar, False), np.std: _spreading("std", f.std, statistics.nanstd, False),
-    np.nanvar: _spreading("nanvar", f.var, statistics.nanvar, True),
-    np.nanstd: _spreading("nanstd", f.std, statistics.nanstd, True),
+    np.mean: _averaging("mean", f.mean, statistics.nanmean, always=False),
+    np.nanmean: _averaging("nanmean", f.mean, statistics.nanmean, always=True),
+    np.var: _spreading("var", f.var, statistics.nanvar, always=False),
+    np.std: _spreading("std", f.std, statistics.nanstd, always=False),
+    np.nanvar: _spreading("nanvar", f.var, statistics.nanvar, always=True),
+    np.nanstd: _spreading("nanstd", f.std, statistics.nanstd, always=True),
 })  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from adjoint import tracing
 from adjoint._tuples import NamedTuple
 from adjoint.graph import MODE, Mode, Node, get_mode, topological
-from adjoint.primitives.calls import CalledStep, Callee, call, callee_of
+from adjoint.primitives.callees import CalledStep, Callee, call, callee_of
 from adjoint.primitives.core import CAST, FULL, placeholder, typed
 from adjoint.tensors import Tensor
 from adjoint.tensors.assignment import rebind

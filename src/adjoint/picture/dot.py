@@ -106,7 +106,7 @@ def _node(picture: Picture, box: Box) -> str:
     name = _escaped(shortened(box.name, 32)) if box.name else ""
     symbol = _escaped(shortened(box.symbol, 32))
     if box.kind in ("operation", "group"):
-        rows.append(_font(symbol, INK, 16 if len(symbol) < 4 else 13, True))
+        rows.append(_font(symbol, INK, 16 if len(symbol) < 4 else 13, bold=True))
         if name or value:
             rows.append(_font(" = ".join(filter(None, [name, value])), INK, 13))
     elif name:
@@ -121,7 +121,7 @@ def _node(picture: Picture, box: Box) -> str:
         if box.kind == "variable":
             parts = explanation(picture, box)
             rows.append(_font(_escaped(shortened(picture.derivative_name(box), 48)), GRADIENT, 11))
-            rows.append(_font(f"= {_rows(parts, 60)}", GRADIENT, 12, True))
+            rows.append(_font(f"= {_rows(parts, 60)}", GRADIENT, 12, bold=True))
         elif box.key == picture.root and box.gradient.is_number:
             title = _escaped(shortened(picture.title, 30))
             rows.append(_font(f"∂{title}/∂{title} = {_escaped(box.gradient.text)}", GRADIENT, 10))
@@ -143,7 +143,7 @@ def _quoted(text: str) -> str:
 def _edge(picture: Picture, e: Edge) -> list[str]:
     lines = [f'  "{e.source}" -> "{e.target}";']
     if e.carried:
-        rows = [_font(_rows(e.amount, 48), GRADIENT, 12, True)]
+        rows = [_font(_rows(e.amount, 48), GRADIENT, 12, bold=True)]
         arriving = picture.boxes[e.target].gradient
         if e.local is not None and arriving is not None and arriving.is_number and len(e.carried) == 1:
             rows.append(_font(f"{_escaped(number_text(arriving.numbers))} × {number_text(e.local)}", GRADIENT, 9))

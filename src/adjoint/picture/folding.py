@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import replace
@@ -173,13 +174,21 @@ def _by_height(picture: Picture, limit: int) -> Picture:
     bounds = sorted({cuts[len(cuts) * i // rows] for i in range(rows)} | {height[key] for key in named if height[key]})
     if len(bounds) > 2 * rows:
         bounds = bounds[:: -(-len(bounds) // (2 * rows))]
-    row_of = [0] * (top + 1)
-    row = -1
     starts = set(bounds)
-    for h in range(top + 1):
-        row += h in starts
-        row_of[h] = max(row, 0)
-    parent: dict[str, str] = {key: key for key in free}
+    below = itertools.accumulate(h in starts for h in range(top + 1))
+    row_of = [max(count - 1, 0) for count in below]
+    place, names = _boxes_of_rows(picture, {key: row_of[height[key]] for key in free})
+    hidden = sum(picture.boxes[key].count for key in place)
+    every = sum(b.count for b in picture.boxes.values())
+    note = f"{hidden:,} of {every:,} nodes are folded into {len(names)} boxes by their height"
+    folded = _joined(picture, place, names)
+    return replace(folded, notes=(*picture.notes, note + "; fold=False shows all of them"))
+
+
+def _boxes_of_rows(picture: Picture, rows: dict[str, int]) -> tuple[dict[str, str], dict[str, str]]:
+    """What is connected within a row becomes a box, the smaller ones of a row with each other: for each key its box, and the
+    boxes' names."""
+    parent = {key: key for key in rows}
 
     def find(key: str) -> str:
         while parent[key] != key:
@@ -188,11 +197,11 @@ def _by_height(picture: Picture, limit: int) -> Picture:
         return key
 
     for e in picture.edges:
-        if e.source in parent and e.target in parent and row_of[height[e.source]] == row_of[height[e.target]]:
+        if e.source in parent and e.target in parent and rows[e.source] == rows[e.target]:
             parent[find(e.source)] = find(e.target)
     components: dict[tuple[int, str], list[str]] = defaultdict(list)
-    for key in free:
-        components[row_of[height[key]], find(key)].append(key)
+    for key, row in rows.items():
+        components[row, find(key)].append(key)
     by_row: dict[int, list[list[str]]] = defaultdict(list)
     for (at, _), keys in components.items():
         by_row[at].append(keys)
@@ -205,11 +214,7 @@ def _by_height(picture: Picture, limit: int) -> Picture:
                 new = f"f{len(names)}"
                 names[new] = _what(picture, keys)
                 place.update(dict.fromkeys(keys, new))
-    hidden = sum(picture.boxes[key].count for key in place)
-    every = sum(b.count for b in picture.boxes.values())
-    note = f"{hidden:,} of {every:,} nodes are folded into {len(names)} boxes by their height"
-    folded = _joined(picture, place, names)
-    return replace(folded, notes=(*picture.notes, note + "; fold=False shows all of them"))
+    return place, names
 
 
 def _what(picture: Picture, keys: list[str]) -> str:

@@ -486,7 +486,7 @@ def _scopes(node: Node, groups: dict[str, Group], keys: dict[Any, str], turns: t
 
 def _group(key: str, step: Scope | Turn, parent: str | None, node: Node, groups: Mapping[str, Group]) -> Group:
     if isinstance(step, Turn):
-        return Group(key, step.name, parent, groups[parent].place if parent else "", False)
+        return Group(key, step.name, parent, groups[parent].place if parent else "", is_module=False)
     origin = Node(node.op, (), None, None, step, 0, False).origin
     place = f"{Path(origin.file).name}:{origin.line}" if origin.file else ""
     return Group(key, step.name, parent, place, step.name[:1].isupper())

@@ -45,7 +45,7 @@ def with_repetitions(picture: Picture) -> Picture:
         )
         for i, part in enumerate(parts):
             turn = f"{key}t{i}"
-            groups[turn] = Group(turn, f"turn {i + 1} of {count}", key, part[0].place, False)
+            groups[turn] = Group(turn, f"turn {i + 1} of {count}", key, part[0].place, is_module=False)
             turns.update({box.key: (key, turn) for box in part})
             depth.update({box.key: len(around) for box in part})
     return _regrouped(picture, turns, depth, groups) if groups else picture

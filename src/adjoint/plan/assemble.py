@@ -134,7 +134,9 @@ def sum_of_embedded(s: Simplifier, step: Step) -> Step | None:
 
 def assembled(s: Simplifier, step: Step) -> Step:
     """The step of such a sum with its placements."""
-    moved = [_before_reshaping(s, x.slot, placed(x.slices, step.type.shape, True)) for x in step.attributes.each()]
+    moved = [
+        _before_reshaping(s, x.slot, placed(x.slices, step.type.shape, adds_zero=True)) for x in step.attributes.each()
+    ]
     filled = Filled(0, tuple([place for _, place in moved]))
     return pieces(filled, tuple([slot for slot, _ in moved]), step.output, step.type)
 

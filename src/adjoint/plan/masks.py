@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from adjoint._tuples import NamedTuple
 from adjoint.graph import Primitive
-from adjoint.plan.called import results_of, written_out
-from adjoint.primitives.calls import CALL
+from adjoint.plan.inlining import results_of, written_out
+from adjoint.primitives.callees import CALL
 from adjoint.primitives.custom import HOST_CALL
 from adjoint.primitives.elementwise import WHERE
 

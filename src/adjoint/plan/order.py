@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from adjoint.plan.called import results_of
-from adjoint.primitives.calls import CALL
+from adjoint.plan.inlining import results_of
+from adjoint.primitives.callees import CALL
 
 __all__ = ["ordered"]
 

@@ -123,7 +123,7 @@ def _in_layers(s: Simplifier, slot: int, chain: Chain) -> list[Step] | None:
                 slices = tuple([(first if k == axis else 0, n, 1) for k, n in enumerate(sizes)])
                 piece = _slot(s, array_type(sizes, t.dtype))
                 steps.append(step_of(PRIMITIVES["slice"], slices, (part,), piece, s.types[piece]))
-                where = Placement(place.offset + first * place.strides[axis], sizes, place.strides, True)
+                where = Placement(place.offset + first * place.strides[axis], sizes, place.strides, adds_zero=True)
             number = int(turn[(0,) * axis + (first,) + (0,) * (turn.ndim - 1 - axis)]) if turn.ndim else int(turn)
             while len(layers) <= number:
                 layers.append([])

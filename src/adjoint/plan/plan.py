@@ -17,13 +17,13 @@ from adjoint._tuples import NamedTuple
 from adjoint.derive import derive_pullback, reverse
 from adjoint.graph import PRIMITIVES, ArrayType, Node, Primitive, StandIn, Variable, mode, topological
 from adjoint.graph.node import Site
-from adjoint.plan.called import written_out
 from adjoint.plan.canonical import Canonical, value_array
 from adjoint.plan.donation import forgotten_leaves
+from adjoint.plan.inlining import written_out
 from adjoint.plan.masks import Masking, masking_of
 from adjoint.plan.order import ordered
 from adjoint.plan.text import plan_text, step_text
-from adjoint.primitives.calls import CALL, Callee
+from adjoint.primitives.callees import CALL, Callee
 from adjoint.primitives.contraction import MATMUL
 from adjoint.primitives.convolution import CONVOLUTION, CONVOLUTION_INPUT_GRADIENT, CONVOLUTION_WEIGHT_GRADIENT
 from adjoint.primitives.core import DETACH, FULL, PLACEHOLDER, SELECT, conform, placeholder, select

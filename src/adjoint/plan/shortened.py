@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from adjoint._tuples import NamedTuple
-from adjoint.plan.called import results_of
+from adjoint.plan.inlining import results_of
 from adjoint.plan.listing import NOTHING
 from adjoint.plan.matching import Loop, find_loops
 from adjoint.plan.plan import Plan, Step
 from adjoint.plan.repeated import left_out
-from adjoint.primitives.calls import CALL
+from adjoint.primitives.callees import CALL
 
 __all__ = ["Shortened", "shortened", "sums_of"]
 

@@ -57,7 +57,7 @@ def decision_boundary(
         order = list(range(scores.shape[1]))
     figure = new_figure(6.5, 5.5)
     axes = new_axes(figure, title, "x₀", "x₁")
-    axes.grid(False)
+    axes.grid(visible=False)
     shade = np.zeros((resolution, resolution, 4))
     sure = np.abs(margins) / (np.quantile(np.abs(margins), 0.9) or 1.0)
     for index in range(len(order)):
@@ -120,7 +120,7 @@ def confusion_matrix(
     share_right = 1000 * int(np.trace(table)) // len(labels) / 10  # rounded down: no 98.97 % passes for 99
     right = f"   {share_right:.1f} % right"
     axes = new_axes(figure, title + right, "predicted", "true class")
-    axes.grid(False)
+    axes.grid(visible=False)
     axes.imshow(np.sqrt(share), cmap="Blues", vmin=0, vmax=1)
     ticks = [str(i) for i in range(count)] if names is None else list(names)
     axes.set_xticks(

@@ -35,7 +35,7 @@ def new_axes(figure: Any, title: str, x_label: str, y_label: str) -> Any:
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(MUTED)
     axes.tick_params(which="both", color=MUTED, labelcolor=INK)
-    axes.grid(True, color="#e6e9ec", linewidth=0.8)
+    axes.grid(visible=True, color="#e6e9ec", linewidth=0.8)
     axes.set_axisbelow(True)
     return axes
 

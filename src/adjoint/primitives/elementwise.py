@@ -515,8 +515,8 @@ def _extreme_rule(first: Any, strictly: Any) -> Any:
 maximum = binary(
     "maximum",
     lambda a, b, out=None: np.maximum(a, b, out=out),
-    _extreme_rule(True, lambda a, b: greater(a, b)),
-    _extreme_rule(False, lambda a, b: greater(a, b)),
+    _extreme_rule(first=True, strictly=lambda a, b: greater(a, b)),
+    _extreme_rule(first=False, strictly=lambda a, b: greater(a, b)),
     kinds="biuf",
     cheap=True,
     exact=True,
@@ -524,8 +524,8 @@ maximum = binary(
 minimum = binary(
     "minimum",
     lambda a, b, out=None: np.minimum(a, b, out=out),
-    _extreme_rule(True, lambda a, b: less(a, b)),
-    _extreme_rule(False, lambda a, b: less(a, b)),
+    _extreme_rule(first=True, strictly=lambda a, b: less(a, b)),
+    _extreme_rule(first=False, strictly=lambda a, b: less(a, b)),
     kinds="biuf",
     cheap=True,
     exact=True,

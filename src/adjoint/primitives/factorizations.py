@@ -49,15 +49,15 @@ def _phi(x: Node) -> Node:
 
 def _between(factor: Node, x: Node) -> Node:
     """The lower triangle of L⁻¹ X L⁻ᴴ with half its diagonal, for Hermitian X."""
-    left = solve_triangular(factor, x, True, False, False)
-    return _phi(solve_triangular(factor, adjoint(left), True, False, False))
+    left = solve_triangular(factor, x, lower=True, is_adjoint=False, unit=False)
+    return _phi(solve_triangular(factor, adjoint(left), lower=True, is_adjoint=False, unit=False))
 
 
 def _adjoint_rule_factor(v: Node, out: Node, factor: Node, u: Node) -> Node:
     # of G = herm(L⁻ᴴ Φ(Lᴴ u) L⁻¹): through Φ, and through both inverses
     x = hermitian(v)
     inner = ops.matmul(part(u, "lower"), adjoint(_between(factor, x)))
-    outer = ops.matmul(out, adjoint(solve_triangular(factor, x, True, False, False)))
+    outer = ops.matmul(out, adjoint(solve_triangular(factor, x, lower=True, is_adjoint=False, unit=False)))
     return part(ops.subtract(inner, ops.multiply(outer, 2.0)), "lower")
 
 
@@ -177,11 +177,13 @@ def _lu_vjp(u: Any, out: Node, wanted: Sequence[bool]) -> list[Node | None]:
     rest: Node | None = None
     if m > n:  # the rows below are A₂ U⁻¹
         below = first_rows(packed, k, m - k)
-        rest = adjoint(solve_triangular(square, adjoint(first_rows(g, k, m - k)), False, False, False))
+        rest = adjoint(
+            solve_triangular(square, adjoint(first_rows(g, k, m - k)), lower=False, is_adjoint=False, unit=False)
+        )
         core = ops.subtract(core, part(ops.matmul(adjoint(below), rest), "upper"))
     elif m < n:  # the columns to the right are L⁻¹ A₂
         right = first_columns(packed, k, n - k)
-        rest = solve_triangular(square, first_columns(g, k, n - k), True, True, True)
+        rest = solve_triangular(square, first_columns(g, k, n - k), lower=True, is_adjoint=True, unit=True)
         core = ops.subtract(core, part(ops.matmul(rest, adjoint(right)), "strict"))
     lower = ops.add(part(square, "strict"), one_matrix(square))
     upper = part(square, "upper")
@@ -189,11 +191,11 @@ def _lu_vjp(u: Any, out: Node, wanted: Sequence[bool]) -> list[Node | None]:
         part(ops.matmul(adjoint(lower), part(core, "strict")), "strict"),
         part(ops.matmul(part(core, "upper"), adjoint(upper)), "upper"),
     )
-    half = solve_triangular(square, inner, True, True, True)
-    found = adjoint(solve_triangular(square, adjoint(half), False, False, False))
+    half = solve_triangular(square, inner, lower=True, is_adjoint=True, unit=True)
+    found = adjoint(solve_triangular(square, adjoint(half), lower=False, is_adjoint=False, unit=False))
     if rest is not None:
         found = ops.concat([found, rest], found.ndim - 2 if m > n else found.ndim - 1)
-    return [permute_rows(found, pivots, True)]
+    return [permute_rows(found, pivots, inverse=True)]
 
 
 LU = Primitive("lu", plain(lapack.lu), _lu_vjp)
@@ -313,7 +315,7 @@ def _qr_vjp(u: Any, out: Node, wanted: Sequence[bool]) -> list[Node | None]:
                              if upper.dtype.kind == "c" else part(upper, "one"))  # fmt: skip
     found = ops.matmul(first, symmetric)
     found = found if q_bar is None else ops.add(found, q_bar)
-    return [adjoint(solve_triangular(r, adjoint(found), False, False, False))]
+    return [adjoint(solve_triangular(r, adjoint(found), lower=False, is_adjoint=False, unit=False))]
 
 
 QR = Primitive("qr", with_attributes(kernels.qr), _qr_vjp)
@@ -343,7 +345,7 @@ def general_solve(a: Node, b: Node) -> Node:
     if a.shape[-1] <= (SMALL_STACKED if stacked else SMALL):
         return solve(a, b)
     packed, pivots = lu(a)
-    return solve_factored(a, packed, pivots, b, False)
+    return solve_factored(a, packed, pivots, b, is_adjoint=False)
 
 
 PRIMITIVES = [

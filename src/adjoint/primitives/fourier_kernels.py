@@ -109,11 +109,11 @@ def rfft(x: Array, axes: Axes, norm: str, shape: Any, dtype: Any, out: Array | N
     if not x.size:
         return _written(np.zeros(shape), dtype, out)
     if ducc_fft() is not None:
-        return _by_ducc("r2c", x, axes, False, norm, out)
+        return _by_ducc("r2c", x, axes, inverse=False, norm=norm, out=out)
     if _by_numpy(x, axes):
         out = np.empty(shape, dtype) if out is None else out
         spectrum = np.fft.rfft(x, axis=axes[-1], norm=norm, out=out)  # type: ignore[arg-type]
-        return _transformed(spectrum, axes[:-1], False, norm, out)
+        return _transformed(spectrum, axes[:-1], inverse=False, norm=norm, out=out)
     return _written((scipy_fft() or np.fft).rfftn(x, axes=axes, norm=norm), dtype, out)
 
 
@@ -124,14 +124,15 @@ def irfft(
     if not x.size:
         return _written(np.zeros(shape), dtype, out)
     if ducc_fft() is not None:
-        return _by_ducc("c2r", x, axes, True, norm, out, lastsize=n)
+        return _by_ducc("c2r", x, axes, inverse=True, norm=norm, out=out, lastsize=n)
     others, last = axes[:-1], axes[-1]
     if _by_numpy(x, axes):
         out = np.empty(shape, dtype) if out is None else out
         if spent and x.flags.writeable:  # without other memory, which 2 MB of numbers would have to come to from afar
-            return np.fft.irfft(_transformed(x, others, True, norm, x), n, axis=last, norm=norm, out=out)  # type: ignore[arg-type]
+            first = _transformed(x, others, inverse=True, norm=norm, out=x)
+            return np.fft.irfft(first, n, axis=last, norm=norm, out=out)  # type: ignore[arg-type]
         with _spare.lend(x.shape, x.dtype) as half:
-            first = _transformed(x, others, True, norm, half) if others else x
+            first = _transformed(x, others, inverse=True, norm=norm, out=half) if others else x
             return np.fft.irfft(first, n, axis=last, norm=norm, out=out)  # type: ignore[arg-type]
     library = scipy_fft() or np.fft
     if others:  # by themselves: SciPy takes three times as long over all axes together

@@ -154,10 +154,10 @@ def permute_rows(b: Array, pivots: Array, inverse: bool) -> Array:
 def lu_solve(packed: Array, pivots: Array, b: Array, adjoint: bool) -> Array:
     """X with A X = B, or Aᴴ X = B, from the factors of A."""
     if adjoint:
-        y = solve_triangular(packed, b, False, True, False)
-        return permute_rows(solve_triangular(packed, y, True, True, True), pivots, True)
-    y = solve_triangular(packed, permute_rows(b, pivots, False), True, False, True)
-    return solve_triangular(packed, y, False, False, False)
+        y = solve_triangular(packed, b, lower=False, adjoint=True, unit=False)
+        return permute_rows(solve_triangular(packed, y, lower=True, adjoint=True, unit=True), pivots, inverse=True)
+    y = solve_triangular(packed, permute_rows(b, pivots, inverse=False), lower=True, adjoint=False, unit=True)
+    return solve_triangular(packed, y, lower=False, adjoint=False, unit=False)
 
 
 # Eigenvectors and singular vectors ------------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ def eigh(a: Array, upper: bool) -> tuple[Array, Array] | None:
         return None
     vectors = _by_columns(a)
     values = np.empty((len(vectors), n), a.real.dtype)
-    sizes = eigh_work(n, is_complex, True)
+    sizes = eigh_work(n, is_complex, vectors=True)
     order, *lengths = _numbers(n, *sizes)
     work = [np.empty(size, dtype) for size, dtype in zip(sizes, (a.dtype, a.real.dtype, np.int32), strict=True)]
     rooms = [x for pair in zip(map(_pointer, work), lengths, strict=True) for x in pair]

@@ -75,7 +75,9 @@ def cholesky_adjoint(factor: Array, u: Array) -> Array:
         rows, below, before = slice(start, end), slice(end, n), slice(0, start)
         diagonal, row = factor[..., rows, rows], factor[..., rows, before]
         if end < n:
-            th = lapack.solve_triangular(diagonal, conjugate_transpose(g[..., below, rows]), True, True, False)
+            th = lapack.solve_triangular(
+                diagonal, conjugate_transpose(g[..., below, rows]), lower=True, adjoint=True, unit=False
+            )
             t = conjugate_transpose(th)
             g[..., below, before] -= t @ row
             g[..., rows, rows] -= th @ factor[..., below, rows]
@@ -95,8 +97,8 @@ def _cholesky_adjoint(factor: Array, u: Array) -> Array:
     """The Hermitian part of L⁻ᴴ Φ(Lᴴ u) L⁻¹, where Φ keeps the lower triangle and half the diagonal."""
     phi = np.tril(conjugate_transpose(factor) @ np.tril(u))
     np.einsum("...ii->...i", phi)[...] *= 0.5
-    left = lapack.solve_triangular(factor, phi, True, True, False)
-    found = lapack.solve_triangular(factor, conjugate_transpose(left), True, True, False)
+    left = lapack.solve_triangular(factor, phi, lower=True, adjoint=True, unit=False)
+    found = lapack.solve_triangular(factor, conjugate_transpose(left), lower=True, adjoint=True, unit=False)
     return np.asarray(0.5 * (found + conjugate_transpose(found)))
 
 
@@ -277,7 +279,7 @@ def inverse_gaps(w: Array, sums: bool) -> Array:
 
 def polar(a: Array) -> Array:
     """The unitary factor U Vᴴ of the SVD, without the directions whose singular value is zero."""
-    u, s, vh = svd(a, False)
+    u, s, vh = svd(a, full=False)
     size = np.max(s, axis=-1, initial=0, keepdims=True)
     kept = s > max(a.shape[-2:]) * np.finfo(s.dtype).eps * size
     return np.asarray((u * kept[..., None, :]) @ vh)

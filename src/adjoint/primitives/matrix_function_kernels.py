@@ -215,7 +215,7 @@ def sqrtm_derivative(a: Array, e: Array) -> Array:
             system = t + t[j, j] * one
             if (np.diagonal(system) == 0).any():
                 raise LinAlgError(f"sqrtm: the derivative at {which(index, lead)}, which is singular, doesn't exist")
-            y[:, j] = lapack.solve_triangular(system, side[:, None], False, False, False)[:, 0]
+            y[:, j] = lapack.solve_triangular(system, side[:, None], lower=False, adjoint=False, unit=False)[:, 0]
         found = z @ y @ conjugate_transpose(z)
         result[index] = found if a.dtype.kind == "c" else found.real
     return result

@@ -143,7 +143,7 @@ def _selected_kernel(attributes: tuple[tuple[int, ...], int], type: Any) -> Any:
 
 def _selected_rule(u: Node, out: Node, x: Node) -> Node:
     places, axis = out.attributes
-    order = argsort(x, axis, False)
+    order = argsort(x, axis, descending=False)
     parts = [
         ops.slice_(order, tuple([(k, 1, 1) if i == axis else (0, n, 1) for i, n in enumerate(x.shape)])) for k in places
     ]

@@ -68,8 +68,8 @@ def _extreme_rule(largest: bool) -> Any:
     return rule
 
 
-CUMULATIVE_MAX = Primitive("cumulative_max", accumulating(np.maximum), (_extreme_rule(True),), takes_out=True)
-CUMULATIVE_MIN = Primitive("cumulative_min", accumulating(np.minimum), (_extreme_rule(False),), takes_out=True)
+CUMULATIVE_MAX = Primitive("cumulative_max", accumulating(np.maximum), (_extreme_rule(largest=True),), takes_out=True)
+CUMULATIVE_MIN = Primitive("cumulative_min", accumulating(np.minimum), (_extreme_rule(largest=False),), takes_out=True)
 
 
 @register

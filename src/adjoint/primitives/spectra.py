@@ -146,13 +146,13 @@ def _turns(p: Node | None, q: Node | None, s: Node) -> Node | None:
     else:
         return None
     x = ops.scale(both, cast(inverse_gaps(s), both.dtype))
-    y = ops.scale(difference, cast(inverse_gaps(s, True), both.dtype))
+    y = ops.scale(difference, cast(inverse_gaps(s, sums=True), both.dtype))
     return ops.multiply(ops.add(ops.add(x, adjoint(x)), ops.subtract(y, adjoint(y))), 0.5)
 
 
 def _inverse(s: Node) -> Node:
     """1 / s, and 0 where s is 0 to rounding: half the diagonal of the inverse sums."""
-    return ops.multiply(diagonal_of(inverse_gaps(s, True)), 2.0)
+    return ops.multiply(diagonal_of(inverse_gaps(s, sums=True)), 2.0)
 
 
 def _outside(u: Node, x: Node) -> Node:
@@ -187,7 +187,7 @@ def _svd_vjp(bar: Any, out: Node, wanted: Sequence[bool]) -> list[Node | None]:
 
 
 def _svdvals_rule(u: Node, out: Node, a: Node) -> Node:
-    left, _, right = svd(a, False)
+    left, _, right = svd(a, full=False)
     return ops.matmul(columns_scaled(left, u), right)
 
 
@@ -217,10 +217,10 @@ def svdvals(a: Node) -> Node:
 
 
 def _polar_rule(g: Node, out: Node, a: Node) -> Node:
-    u, s, vh = svd(a, False)
+    u, s, vh = svd(a, full=False)
     v = adjoint(vh)
     m = chain(adjoint(u), g, v)
-    inner = ops.scale(ops.subtract(m, adjoint(m)), cast(inverse_gaps(s, True), m.dtype))
+    inner = ops.scale(ops.subtract(m, adjoint(m)), cast(inverse_gaps(s, sums=True), m.dtype))
     total = chain(u, inner, vh)
     inverse = _inverse(s)
     rows, columns = a.shape[-2:]

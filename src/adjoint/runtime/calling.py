@@ -1,4 +1,4 @@
-"""Native code for calls that record what an earlier call of their kind did (see `graph.kinds`): what `calling.c` reads of an
+"""Native code for calls that record what an earlier call of their kind did (`graph.known_calls`): what `calling.c` reads of an
 interface, of its functions, and of the kinds that are known, in memory that stays where it is."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 from adjoint import dtypes
 from adjoint.graph import CALLS, MODE, NARROW, Calls, Located, Mode, Scope, Surface
-from adjoint.graph.kinds import HOW, MOST_KINDS, OF_VIEW, ON_CALLS, ON_KIND, WHERE, Kind, unknown
+from adjoint.graph.known_calls import HOW, MOST_KINDS, OF_VIEW, ON_CALLS, ON_KIND, WHERE, Kind, unknown
 from adjoint.runtime import entries, shipped
 from adjoint.runtime.memory import LAYOUT
 from adjoint.tracing import ACTIVE

@@ -83,7 +83,7 @@ class Primitive:
 
     def asked(self, name: int) -> Descriptor:
         found = state["library"].dnnl_primitive_desc_query_md(self.descriptor, QUERY[name], 0)
-        return Descriptor(c_void_p(found), False)
+        return Descriptor(c_void_p(found), owned=False)
 
     @property
     def implementation(self) -> str:
@@ -189,7 +189,7 @@ def described(shape: Sequence[int], layout: Sequence[int] | int) -> Descriptor:
         strides = (c_int64 * MAX_AXES)(*layout)
         status = library.dnnl_memory_desc_create_with_strides(byref(handle), len(shape), dims, FLOAT32, strides)
     check(status, f"describing an array of shape {tuple(shape)}")
-    return Descriptor(handle, True)
+    return Descriptor(handle, owned=True)
 
 
 @contextmanager

@@ -155,7 +155,7 @@ def _is_right() -> bool:
 
 def is_there() -> bool:
     """Whether there is native code, without loading LLVM for it."""
-    return _python() is not None and bool(_code(False))
+    return _python() is not None and bool(_code(compiling=False))
 
 
 def matcher(

@@ -199,7 +199,7 @@ def quad(
 
     scalar = placeholder(array_type((), ends[0].dtype), "where it is integrated", True)
     with mode(grad=True):
-        value = integrand(wrap(scalar, True)).node
+        value = integrand(wrap(scalar, number=True)).node
     if value.shape != ():
         raise ValueError(f"quad: the function returns shape {value.shape}, not one number{at_user()}")
     (closed,), inside, outside = close([scalar], [value])
@@ -249,7 +249,7 @@ def _integral(
                 results[2 + i] = (wrap(u) * _each(slope, scalar, inside, nodes, [a, b], options)).node
         return results
 
-    made = custom([value], [*[e.node for e in ends], *outside], rule, "quad", True)
+    made = custom([value], [*[e.node for e in ends], *outside], rule, "quad", single=True)
     return wrap(made), error
 
 

@@ -40,7 +40,9 @@ def with_continuous_adjoint(field: Field, solve: Solve, y0: Tensor, ts: Tensor, 
             )
         inputs = [y0.node, ts.node, *problem.outside]
         value = core.stop_gradient(values.node)
-        return wrap(custom([value], inputs, problem.pull, "odeint", True, problem.push, problem.direct))
+        return wrap(
+            custom([value], inputs, problem.pull, "odeint", single=True, transposed=problem.push, direct=problem.direct)
+        )
 
 
 class _Problem:
@@ -78,7 +80,7 @@ class _Problem:
             by = dict(zip(places, _on(before, marked, found), strict=True))
             return [by.get(i) for i in range(len(inputs))]
 
-        made = custom(outputs, inputs, again, "adjoint of odeint", False)
+        made = custom(outputs, inputs, again, "adjoint of odeint", single=False)
         found: list[Node | None] = [None] * len(constants)
         for k, i in enumerate(self.floating):
             found[i] = core.select(made, 2 + k)

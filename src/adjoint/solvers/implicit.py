@@ -108,7 +108,7 @@ def determined(
             )
         (closed,), inside, outside = close([unknown], [core.cast(residual, value.dtype)])
         rule = _Rule(unknown, closed, inside, linear_solver, elementwise)
-        return wrap(custom([value], outside, rule, "implicit", True))
+        return wrap(custom([value], outside, rule, "implicit", single=True))
 
 
 class _Rule:

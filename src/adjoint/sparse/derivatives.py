@@ -165,7 +165,7 @@ def sparse_jacobian(
     ([[2.0, 1.0, 0.0], [0.0, 3.0, 2.0]], 4)
     """
     _check("sparse_jacobian", colouring, ("column",))
-    return SparseDerivative(function, pattern, colouring, False)
+    return SparseDerivative(function, pattern, colouring, symmetric=False)
 
 
 def sparse_hessian(function: Callable[..., Any], *, pattern: Any = None, colouring: Any = "star") -> SparseDerivative:
@@ -184,7 +184,7 @@ def sparse_hessian(function: Callable[..., Any], *, pattern: Any = None, colouri
     [148, 148, 148]
     """
     _check("sparse_hessian", colouring, tuple(COLOURINGS))
-    return SparseDerivative(grad(function), pattern, colouring, True)
+    return SparseDerivative(grad(function), pattern, colouring, symmetric=True)
 
 
 def _check(name: str, colouring: Any, known: tuple[str, ...]) -> None:

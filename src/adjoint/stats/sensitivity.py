@@ -44,7 +44,7 @@ def moved_by(value: Tensor, parameters: Sequence[Tensor], slopes: Slopes) -> Ten
         return [ops.scale(u, s.node) for s in slopes(wrap(node), *given)]
 
     nodes = [p.node for p in parameters]
-    return wrap(custom([core.stop_gradient(value.node)], nodes, rule, "moved_by", True))
+    return wrap(custom([core.stop_gradient(value.node)], nodes, rule, "moved_by", single=True))
 
 
 def _integral(upper: Tensor, integrand: Callable[[Tensor], Tensor]) -> Tensor:

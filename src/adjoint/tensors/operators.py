@@ -97,7 +97,7 @@ def _sparse_operand(name: str, other: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _in_place_operator(function: Callable[[Any, Any], Node], symbol: str) -> Any:
-    compute = _binary_operator(symbol, function, False)
+    compute = _binary_operator(symbol, function, reflected=False)
 
     def method(self: Tensor, other: Any) -> Any:
         result = compute(self, other)
@@ -165,15 +165,15 @@ def _define(name: str, method: Any, kind: type = Tensor) -> None:
 
 
 for _name, _function in _BINARY.items():
-    _define(f"__{_name}__", _binary_operator(_name, _function, False))
-    _define(f"__r{_name}__", _binary_operator(_name, _function, True))
+    _define(f"__{_name}__", _binary_operator(_name, _function, reflected=False))
+    _define(f"__r{_name}__", _binary_operator(_name, _function, reflected=True))
     _define(f"__i{_name}__", _in_place_operator(_function, f"in-place {_name}"))
-    _define(f"__i{_name}__", _binary_operator(_name, _function, False), Number)
+    _define(f"__i{_name}__", _binary_operator(_name, _function, reflected=False), Number)
 for _name, _function in {
     "lt": elementwise.less, "le": elementwise.less_equal, "gt": elementwise.greater, "ge": elementwise.greater_equal,
     "eq": elementwise.equal, "ne": elementwise.not_equal,
 }.items():  # fmt: skip
-    _define(f"__{_name}__", _binary_operator(_name, _function, False))
+    _define(f"__{_name}__", _binary_operator(_name, _function, reflected=False))
 for _name, _unary in {
     "neg": elementwise.negative, "pos": lambda x: x, "abs": elementwise.absolute, "invert": elementwise.bitwise_invert,
 }.items():  # fmt: skip

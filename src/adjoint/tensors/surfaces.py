@@ -1,4 +1,4 @@
-"""What native code is told of tensors, to record calls that were met before (see `graph.kinds`)."""
+"""What native code is told of tensors, to record calls that were met before (see `graph.known_calls`)."""
 
 from __future__ import annotations
 

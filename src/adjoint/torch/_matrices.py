@@ -271,7 +271,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: Any = None) -> Any:
         raise RuntimeError(f"cdist: rows of {x1.shape[-1]} and {x2.shape[-1]} numbers{at_user()}")
     if not x1.shape[-1]:
         return core.sum(core.expand_dims(x1, axis=-2) - core.expand_dims(x2, axis=-3), axis=-1)
-    return vector_norm(core.expand_dims(x1, axis=-2) - core.expand_dims(x2, axis=-3), float(p), -1, False)
+    return vector_norm(core.expand_dims(x1, axis=-2) - core.expand_dims(x2, axis=-3), float(p), -1, keepdim=False)
 
 
 @function()

@@ -311,7 +311,7 @@ def operator(name: str, f: Callable[[Any, Any], Node], reflected: bool, level: i
 
 def in_place_operator(name: str, f: Callable[[Any, Any], Node]) -> Callable[[Any, Any], Any]:
     """The special method of an operator with `=`."""
-    compute = operator(name, f, False, 2)
+    compute = operator(name, f, reflected=False, level=2)
 
     def special(self: Tensor, other: Any) -> Any:
         if self._base is not None and changed_now(self, name, other):
@@ -345,10 +345,10 @@ OPERATORS: dict[str, Callable[[Any, Any], Node]] = {
     "or": _bits(elementwise.bitwise_or), "xor": _bits(elementwise.bitwise_xor),
     "lshift": elementwise.bitwise_left_shift, "rshift": elementwise.bitwise_right_shift,
 }  # fmt: skip
-Tensor.__rdiv__ = operator("div", divide, True)  # type: ignore[attr-defined]
+Tensor.__rdiv__ = operator("div", divide, reflected=True)  # type: ignore[attr-defined]
 for _name, _f in OPERATORS.items():
-    setattr(Tensor, f"__{_name}__", operator(_name, _f, False))
-    setattr(Tensor, f"__r{_name}__", operator(_name, _f, True))
+    setattr(Tensor, f"__{_name}__", operator(_name, _f, reflected=False))
+    setattr(Tensor, f"__r{_name}__", operator(_name, _f, reflected=True))
     setattr(Tensor, f"__i{_name}__", in_place_operator(f"in-place {_name}", _f))
 
 COMPARISONS = {
@@ -356,7 +356,7 @@ COMPARISONS = {
     "ge": _compared(elementwise.greater_equal), "eq": _compared(elementwise.equal), "ne": _compared(elementwise.not_equal),
 }  # fmt: skip
 for _name, _f in COMPARISONS.items():
-    setattr(Tensor, f"__{_name}__", operator(_name, _f, False))
+    setattr(Tensor, f"__{_name}__", operator(_name, _f, reflected=False))
 Tensor.__hash__ = object.__hash__  # type: ignore[method-assign,assignment]
 
 

@@ -372,8 +372,8 @@ def _running_extreme(name: str, largest: bool) -> None:
     FUNCTIONS[name] = METHODS[name] = recorded_at_user(called)
 
 
-_running_extreme("cummax", True)
-_running_extreme("cummin", False)
+_running_extreme("cummax", largest=True)
+_running_extreme("cummin", largest=False)
 
 
 # Norms ------------------------------------------------------------------------------------------------------------------------
@@ -422,7 +422,7 @@ METHODS["norm"] = recorded_at_user(
 @function()
 def dist(input: Any, other: Any, p: float = 2) -> Any:
     """The norm of the difference."""
-    return vector_norm(input - other, float(p), None, False)
+    return vector_norm(input - other, float(p), None, keepdim=False)
 
 
 @function(in_place=True)
@@ -431,7 +431,7 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     if input.ndim < 2:
         raise RuntimeError(f"renorm: expected at least two axes, got shape {tuple(input.shape)}{at_user()}")
     axes = tuple(i for i in range(input.ndim) if i != dim % input.ndim)
-    size = vector_norm(input, float(p), axes, True)
+    size = vector_norm(input, float(p), axes, keepdim=True)
     return input * core.where(size > maxnorm, maxnorm / (size + 1e-7), 1.0)
 
 

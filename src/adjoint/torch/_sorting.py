@@ -112,8 +112,8 @@ def _median(name: str, skip_nan: bool) -> None:
     FUNCTIONS[name] = METHODS[name] = recorded_at_user(called)
 
 
-_median("median", False)
-_median("nanmedian", True)
+_median("median", skip_nan=False)
+_median("nanmedian", skip_nan=True)
 
 
 @function()

@@ -243,7 +243,7 @@ SURFACE = surface_of(Tensor, Parameter, View, Memory, memories, turned)
 
 def following(f: F, of_views: bool = True) -> F:
     """A function that looks at no value and draws none: what it records follows from the kinds of its arguments. So calls of a
-    kind that was met before are native code's (see `graph.kinds`). Without `of_views`, what it gives of a view follows from how
+    kind that was met before are native code's (`graph.known_calls`). Without `of_views`, what it gives of a view follows from how
     that lies in memory, too."""
     calls = Calls(SURFACE, looks=True, of_views=of_views)
 

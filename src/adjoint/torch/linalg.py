@@ -448,7 +448,7 @@ def ormqr(input: Any, input2: Any, input3: Any, left: bool = True, transpose: bo
     _inexact("ormqr", input)
     n = input.shape[-2]
     if not left:  # other · Q is the adjoint of Q* · other*
-        turned = ormqr(input, tau, core.conj(other).mT, True, not transpose)
+        turned = ormqr(input, tau, core.conj(other).mT, left=True, transpose=not transpose)
         return core.conj(turned).mT
     if other.shape[-2] != n or tau.shape[-1] > min(n, input.shape[-1]):
         raise RuntimeError(

@@ -25,7 +25,7 @@ from adjoint.tensors.located import at_user
 from adjoint.tensors.named import owner_of, wrap
 from adjoint.tensors.pending import force, force_array
 from adjoint.tensors.tensor import Tensor
-from adjoint.tracer.calls import Call
+from adjoint.tracer.arguments import Call
 from adjoint.tracer.capture import GRAD, NODE, Cell, Gradient, Trace
 from adjoint.tracer.write_results import are_many
 from adjoint.tracer.write_step import Step, write_step

@@ -21,7 +21,7 @@ from adjoint.primitives.random import EXAMPLES
 from adjoint.tensors.conversion import array_node
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import wrap
-from adjoint.tracer.calls import Call, difference, is_array, marked, unmarked
+from adjoint.tracer.arguments import Call, difference, is_array, marked, unmarked
 from adjoint.tracer.capture import Trace
 from adjoint.tracer.compiled import CLASH, Compiled
 from adjoint.tracer.write_step import UNUSUAL, Step
@@ -317,7 +317,7 @@ class Jitted:
         trace = Trace(self.name, code_of(self.f))
         args, keywords = call.stand_ins(trace)
         result = trace.run(lambda: self.f(*args, **keywords), (self.f, *call.objects))
-        compiled = Compiled(trace, result, False)
+        compiled = Compiled(trace, result, plan=False)
         held = [x.value if type(x) is Node else x for x in compiled.held(call.leaves)]
         return execution.located_anew(error, compiled.graph, dict(zip(compiled.given, held, strict=True)))
 

@@ -407,20 +407,9 @@ class Reach:
         inherited: dict[str, Any] = {}
         for base in reversed(self.users_classes(kind)):
             inherited.update(vars(base))
-        names = set(names)
-        if not self.users.has_class(kind) and not module_is_ours(kind):  # another library's: at least its arrays
-            names |= {name for name, x in state.items() if isinstance(x, np.ndarray)}
-        data = self._everything or hasattr(kind, "__dataclass_fields__") or issubclass(kind, Enum)
-        if kind.__name__ in WHOLE or (data and self.users.has_class(kind)):
-            names |= {x for x in (*state, *inherited) if self._everything or not _is_special(x)}
-            if not isinstance(owner, FunctionType) and state and ALL not in bearer.done:
-                bearer.done.add(ALL)
-                undo = "[{0}.pop(k) for k in [*{0}] if k not in {1}]"
-                about = f"the attributes of {bearer.path}"
-                self.guards.add("same_items([*{0}], {1})", state, list(state), about=about, restore=undo)
         plainly: Any = object.__getattribute__
         direct, computes = kind.__getattribute__ is plainly, _computes(kind)
-        for name in names - bearer.done:
+        for name in self._names_of(bearer, set(names), state, inherited) - bearer.done:
             bearer.done.add(name)
             about = f"{kind.__name__}.{name}"
             raw = inherited.get(name, ABSENT)
@@ -452,6 +441,21 @@ class Reach:
                 self._guard_absent(state, name, about)
             if computes and raw is ABSENT and name not in state:
                 self._guard_nowhere(kind, name)
+
+    def _names_of(self, bearer: _Bearer, names: set[str], state: dict[str, Any], inherited: dict[str, Any]) -> set[str]:
+        """The attributes to be looked at: those that are named, and all of what may be read as a whole."""
+        owner, kind = bearer.owner, type(bearer.owner)
+        if not self.users.has_class(kind) and not module_is_ours(kind):  # another library's: at least its arrays
+            names |= {name for name, x in state.items() if isinstance(x, np.ndarray)}
+        data = self._everything or hasattr(kind, "__dataclass_fields__") or issubclass(kind, Enum)
+        if kind.__name__ in WHOLE or (data and self.users.has_class(kind)):
+            names |= {x for x in (*state, *inherited) if self._everything or not _is_special(x)}
+            if not isinstance(owner, FunctionType) and state and ALL not in bearer.done:
+                bearer.done.add(ALL)
+                undo = "[{0}.pop(k) for k in [*{0}] if k not in {1}]"
+                about = f"the attributes of {bearer.path}"
+                self.guards.add("same_items([*{0}], {1})", state, list(state), about=about, restore=undo)
+        return names
 
     def _look_at_class(self, bearer: _Bearer, names: Iterable[str]) -> None:
         kind = bearer.owner

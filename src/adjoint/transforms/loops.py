@@ -265,7 +265,7 @@ def _unrolled(f: Callable[..., Any], start: _Tree, given: _Tree, count: int, rev
             ]
         )
         carry, y = f(state, given.arguments([ops.reshape(_cut(x, 0, t, t + 1), x.shape[1:]) for x in given.nodes]))
-        _carry_on("scan", here, carry, False)
+        _carry_on("scan", here, carry, promoted=False)
         found.append(_Tree("scan", "y", y))
     if reverse:
         found.reverse()
@@ -325,7 +325,9 @@ def map(f: Callable[[Any], Any], xs: Any) -> Any:
     with recording_at_user():
         given = _Tree("map", "xs", xs)
         count = _length("map", given, None)
-        _, ys = _scan("map", lambda _, x: (None, f(x)), _Tree("map", "carry", None), given, count, False, None)
+        _, ys = _scan(
+            "map", lambda _, x: (None, f(x)), _Tree("map", "carry", None), given, count, reverse=False, memory=None
+        )
     return ys
 
 
@@ -390,13 +392,19 @@ def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], init: Any
             numbers = _Tree("fori_loop", "i", wrap(ops.add(ops.iota(count), lower)))
             start = _Tree("fori_loop", "carry", init)
             return _scan(
-                "fori_loop", lambda c, i: (body(wrap(i.node, True), c), None), start, numbers, count, False, memory
+                "fori_loop",
+                lambda c, i: (body(wrap(i.node, number=True), c), None),
+                start,
+                numbers,
+                count,
+                reverse=False,
+                memory=memory,
             )[0]
     with recording_at_user():
         first, last = _bound("lower", lower), _bound("upper", upper)
     out = while_loop(
         lambda c: c[0] < wrap(last),
-        lambda c: (c[0] + 1, body(wrap(c[0].node, True), c[1])),
+        lambda c: (c[0] + 1, body(wrap(c[0].node, number=True), c[1])),
         (wrap(first), init),
         memory=memory,
     )

@@ -296,7 +296,7 @@ EMIT: dict[str, Callable[[LapackWriter], None]] = {
     "matmul": _product,
     "cholesky": _cholesky, "cholesky_adjoint": _cholesky_adjoint, "solve_triangular": _solve_triangular, "lu": _lu,
     "solve_factored": _solve_factored, "permute_rows": _permute_rows, "solve": _solve, "inv": _inv, "slogdet": _slogdet,
-    "det": _det, "qr": _qr, "eigh": lambda w: _eigenvalues(w, True), "eigvalsh": lambda w: _eigenvalues(w, False),
+    "det": _det, "qr": _qr, "eigh": lambda w: _eigenvalues(w, vectors=True), "eigvalsh": lambda w: _eigenvalues(w, vectors=False),
     "svd": lambda w: _singular_values(w, "A" if w.unit.attributes[0] else "S"),
     "svdvals": lambda w: _singular_values(w, "N"),
 }  # fmt: skip

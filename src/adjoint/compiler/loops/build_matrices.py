@@ -126,7 +126,7 @@ class MatricesWriter(StackWriter):
         base, by = e.times(b, stride), self.steps(b, stride)
         made = w.matrix(rows, columns, dtype)
         for i in w.span(0, rows):
-            for j in w.span(0, columns, True):
+            for j in w.span(0, columns, inner=True):
                 at = self.offset(base, (i, along), (j, across))
                 made.set(i, j, e.load(pointer, at, dtype, by) if stride else e.load_scalar(pointer, at, dtype))
         return made
@@ -170,7 +170,7 @@ class MatricesWriter(StackWriter):
                 e.below(e.index("sub", self.inputs.number(self.count, "count"), b)) if self.count % e.lanes else None
             ):
                 for i in w.span(0, x.rows):
-                    for j in w.span(0, x.columns, True):
+                    for j in w.span(0, x.columns, inner=True):
                         e.store(x.get(i, j), pointer, self.offset(e.times(b, size), (i, x.columns), (j, 1)))
             return
         starts = [e.times(at, size) for at in self.places]

@@ -52,7 +52,7 @@ class NestWriter(NestValues):
                 self.loops()
         else:
             self.loops()
-        return self.inputs.function("nest", NEST, True)
+        return self.inputs.function("nest", NEST, internal=True)
 
     def loops(self) -> None:
         e, nest, schedule = self.e, self.nest, self.schedule
@@ -147,7 +147,7 @@ class NestWriter(NestValues):
         low, high = self.bounds(d)
         slots = [slot for kind, slot in actions if kind == "reduce"]
         sums = [
-            [self.accumulator(s, False, count) for s in slots]
+            [self.accumulator(s, blocked=False, copies=count) for s in slots]
             for _ in range(-(-self.schedule.inner[-1].size // e.lanes))
         ]
         with e.loop(low, high, self.schedule.block * count) as first:

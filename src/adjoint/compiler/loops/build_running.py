@@ -126,7 +126,9 @@ class RunningWriter(UnitWriter):
                         state = self.formula.step(e, tuple([e.load(c, place, runs.dtype, 1) for c in carried]), *given)
                     for pointer, value in zip(carried, state, strict=True):
                         e.store(value, pointer, place)
-                    e.store(self.formula.result(e, state), out, self.offset(e.plus(base, j), i, False, beside))
+                    e.store(
+                        self.formula.result(e, state), out, self.offset(e.plus(base, j), i, backwards=False, by=beside)
+                    )
                 e.known = {}
 
         row("0", True)
@@ -187,7 +189,7 @@ class RunningWriter(UnitWriter):
         e, lanes = self.e, self.e.lanes
         if not backwards:
             return e.load(self.pointer(number), e.plus(base, i), self.runs.dtype, 1)
-        x = e.load(self.pointer(number), e.plus(self.offset(base, i, True), 1 - count), self.runs.dtype, 1)
+        x = e.load(self.pointer(number), e.plus(self.offset(base, i, backwards=True), 1 - count), self.runs.dtype, 1)
         return e.shuffle(x, None, [max(count - 1 - k, 0) for k in range(lanes)])
 
     def turned(self, block: str) -> None:

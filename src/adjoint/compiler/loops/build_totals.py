@@ -44,7 +44,7 @@ def write_finish(nest: NestWriter) -> L.Function | None:
         parts = nest.inputs.pointer(nest.share_partial(slot))
         each = nest.number(count, ("total", slot), LARGE if whole else 1)
         if not whole:
-            nest.row_values[slot] = _put_together(nest, slot, parts, "0", each, True)
+            nest.row_values[slot] = _put_together(nest, slot, parts, "0", each, single=True)
             continue
         whole_at = nest.inputs.pointer(Start(slot, 0))
         for i, single in _elements(nest, count, ("put together", slot)):
@@ -80,7 +80,7 @@ def _elements(nest: NestWriter, count: int, role: Any) -> Iterator[tuple[str, bo
 def _put_together(nest: NestWriter, slot: int, parts: str, i: str, each: str, single: bool) -> Value:
     """The total at an element, or those of a vector, of all chunks' in order; `each` chunk has so many."""
     e, dtype = nest.e, nest.excerpt.dtypes[slot]
-    total = Accumulator(e, nest.producer[slot], dtype, True, 1)
+    total = Accumulator(e, nest.producer[slot], dtype, blocked=True, copies=1)
     with e.loop("0", nest.number(nest.schedule.chunks, "chunks", LARGE), 1) as c:
         at = e.plus(i, e.times(c, each))
         total.add(e, e.load_scalar(parts, at, dtype) if single else e.load(parts, at, dtype, 1), 0)

@@ -287,7 +287,7 @@ class WinogradWriter(ConvolutionWriter):
 
         kernel = Kernel(self.named("results"), "float32", masked=made.room != made.channels)
         Block(e, kernel, self.form).results(begin)
-        return self.inputs.function(f"{self.name}.results", (*self.of_block, ("i64", "%image")), True)
+        return self.inputs.function(f"{self.name}.results", (*self.of_block, ("i64", "%image")), internal=True)
 
     def call_tiles(
         self, items: list[int | Function], a: str, b: str, c: str, by: str, k: str, sums: str, again: str

@@ -182,9 +182,9 @@ LOWERED: dict[str, Formula] = {
     "logical_or": _logical("or"),
     "logical_xor": _logical("xor"),
     "logical_not": lambda e, x: e.invert(_truth(e, x)),
-    "isfinite": _of_floats(lambda e, x: e.compare("lt", e.absolute(x), math.inf), True),
-    "isinf": _of_floats(lambda e, x: e.compare("eq", e.absolute(x), math.inf), False),
-    "isnan": _of_floats(lambda e, x: e.compare("uno", x, x), False),
+    "isfinite": _of_floats(lambda e, x: e.compare("lt", e.absolute(x), math.inf), otherwise=True),
+    "isinf": _of_floats(lambda e, x: e.compare("eq", e.absolute(x), math.inf), otherwise=False),
+    "isnan": _of_floats(lambda e, x: e.compare("uno", x, x), otherwise=False),
     **vector_math.FUNCTIONS, **inverse_math.FUNCTIONS, **power_math.FUNCTIONS, **special_math.FUNCTIONS,
     **KNOWING, **OF_NUMBERS,
 }  # fmt: skip

@@ -374,8 +374,8 @@ def _tiles(e: Emitter, kernel: Kernel) -> None:
                     tile(a, b, e.index("umin", "%k", "%sums"), "%again", near.get())
                     with e.when(e.test("slt", "%sums", "%k")), e.loop("%sums", "%k", "%sums") as at:
                         left = e.index("umin", e.index("sub", "%k", at), "%sums")
-                        later = [further(p, e.times(at, by)) for p, by in ((a, a_step), (b, b_step), (near.get(), near_step))]
-                        tile(*later[:2], left, "true", later[2])
+                        a, b = further(a, e.times(at, a_step)), further(b, e.times(at, b_step))
+                        tile(a, b, left, "true", further(near.get(), e.times(at, near_step)))
                     near.advance(e.times(near_step, "%k"))
 
 

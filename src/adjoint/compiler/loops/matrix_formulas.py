@@ -32,7 +32,7 @@ def _less(e: Emitter, c: Value, a: Value, b: Value) -> Value:
 def transposed(w: Workspace, a: Matrix) -> Matrix:
     made = w.matrix(a.columns, a.rows, a.dtype)
     for i in w.span(0, a.rows):
-        for j in w.span(0, a.columns, True):
+        for j in w.span(0, a.columns, inner=True):
             made.set(j, i, a.get(i, j))
     return made
 
@@ -42,7 +42,7 @@ def finite(w: Workspace, a: Matrix) -> Value:
     e = w.e
     total = Cell(e, e.constant(0.0, a.dtype))
     for i in w.span(0, a.rows):
-        for j in w.span(0, a.columns, True):
+        for j in w.span(0, a.columns, inner=True):
             total.set(e.fma(a.get(i, j), 0.0, total.get()))
     return e.compare("eq", total.get(), 0.0)
 
@@ -50,7 +50,7 @@ def finite(w: Workspace, a: Matrix) -> Value:
 def _or_nan(w: Workspace, sound: Value, x: Matrix) -> None:
     """NaN where a matrix isn't finite, of which LAPACK may make anything."""
     for i in w.span(0, x.rows):
-        for j in w.span(0, x.columns, True):
+        for j in w.span(0, x.columns, inner=True):
             x.set(i, j, w.e.select(sound, x.get(i, j), float("nan")))
 
 
@@ -69,7 +69,7 @@ def _eliminate(w: Workspace, a: Matrix, others: Sequence[Matrix], sign: Cell | N
             for j in w.span(below, n):
                 a.set(i, j, _less(e, a.get(i, j), factor, a.get(k, j)))
             for b in others:
-                for j in w.span(0, b.columns, True):
+                for j in w.span(0, b.columns, inner=True):
                     b.set(i, j, _less(e, b.get(i, j), factor, b.get(k, j)))
     return singular.get()
 
@@ -82,11 +82,11 @@ def _substitute(w: Workspace, a: Matrix, b: Matrix, lower: bool, unit: bool = Fa
         if not unit:
             pivot = a.get(k, k)
             singular.set(e.either(singular.get(), e.compare("eq", pivot, 0.0)))
-            for j in w.span(0, b.columns, True):
+            for j in w.span(0, b.columns, inner=True):
                 b.set(k, j, e.divide(b.get(k, j), pivot))
         for i in w.span(w.next(k), n) if lower else w.span(0, k):
             factor = a.get(i, k)
-            for j in w.span(0, b.columns, True):
+            for j in w.span(0, b.columns, inner=True):
                 b.set(i, j, _less(e, b.get(i, j), factor, b.get(k, j)))
     return singular.get()
 
@@ -97,7 +97,7 @@ def product(w: Workspace, a: Matrix, b: Matrix) -> Matrix:
     for i in w.span(0, a.rows):
         for j in w.span(0, b.columns, isinstance(w, Unrolled)):
             total = Cell(e, e.multiply(a.get(i, 0), b.get(0, j)))
-            for k in w.span(1, a.columns, True):
+            for k in w.span(1, a.columns, inner=True):
                 total.set(e.fma(a.get(i, k), b.get(k, j), total.get()))
             made.set(i, j, total.get())
     return made
@@ -128,7 +128,7 @@ Results = tuple[list[Matrix], Value | None]
 def _solve(w: Workspace, attributes: Any, a: Matrix, b: Matrix) -> Results:
     sound = finite(w, a)
     singular = _eliminate(w, a, [b])
-    _substitute(w, a, b, False)
+    _substitute(w, a, b, lower=False)
     _or_nan(w, sound, b)
     return [b], w.e.both(singular, sound)
 
@@ -175,9 +175,9 @@ def _cholesky_adjoint(w: Workspace, attributes: Any, factor: Matrix, u: Matrix) 
             phi.set(i, j, total.get())
         phi.set(i, i, e.multiply(phi.get(i, i), 0.5))
     upper = transposed(w, factor)
-    _substitute(w, upper, phi, False)
+    _substitute(w, upper, phi, lower=False)
     found = transposed(w, phi)
-    _substitute(w, upper, found, False)
+    _substitute(w, upper, found, lower=False)
     return [w.each(found, lambda i, j: e.multiply(e.add(found.get(i, j), found.get(j, i)), 0.5))], None
 
 
@@ -244,7 +244,7 @@ def _solved(w: Workspace, a: Matrix, b: Matrix) -> Matrix:
     x = w.each(b, b.get)
     copy = w.each(a, a.get)
     _eliminate(w, copy, [x])
-    _substitute(w, copy, x, False)
+    _substitute(w, copy, x, lower=False)
     return x
 
 
@@ -254,7 +254,7 @@ def _scaling(w: Workspace, a: Matrix) -> tuple[Value, Value]:
     largest = Cell(e, e.constant(0.0, dtype))
     for j in w.span(0, a.columns):
         total = Cell(e, e.constant(0.0, dtype))
-        for i in w.span(0, a.rows, True):
+        for i in w.span(0, a.rows, inner=True):
             total.set(e.add(total.get(), e.absolute(a.get(i, j))))
         largest.set(vector_math.maximum(e, largest.get(), total.get()))
     integer, mantissa, bias = BITS_OF[dtype], vector_math.MANTISSA[dtype], vector_math.BIAS[dtype]
@@ -307,7 +307,7 @@ def _squared(w: Workspace, x: _Dual, times: Value) -> _Dual:
         for target, source in ((kept.value, square.value), (kept.slope, square.slope)):
             if target is not None and source is not None:
                 for i in w.span(0, target.rows):
-                    for j in w.span(0, target.columns, True):
+                    for j in w.span(0, target.columns, inner=True):
                         target.set(i, j, e.select(again, source.get(i, j), target.get(i, j)))
         left.set(e.subtract(left.get(), e.constant(1, times.dtype)))
     return kept

@@ -158,7 +158,7 @@ class Workspace:
         made = self.matrix(rows, columns, dtype)
         zero = self.e.constant(0.0, dtype)
         for i in self.span(0, rows):
-            for j in self.span(0, columns, True):
+            for j in self.span(0, columns, inner=True):
                 made.set(i, j, zero)
         if diagonal:
             for i in self.span(0, min(rows, columns)):
@@ -170,7 +170,7 @@ class Workspace:
         make = self.lasting if lasting else self.matrix
         made = make(like.rows, like.columns, like.dtype)
         for i in self.span(0, like.rows):
-            for j in self.span(0, like.columns, True):
+            for j in self.span(0, like.columns, inner=True):
                 made.set(i, j, formula(i, j))
         return made
 

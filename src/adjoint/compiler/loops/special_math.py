@@ -299,8 +299,8 @@ FUNCTIONS: dict[str, Function] = {
     "digamma": digamma,
     "polygamma": trigamma,  # of order 1: see `formulas.is_lowered`
     "sinc": sinc,
-    "i0e": _bessel(I0_NEAR, I0_FAR, False),
-    "i1e": _bessel(I1_NEAR, I1_FAR, True),
+    "i0e": _bessel(I0_NEAR, I0_FAR, odd=False),
+    "i1e": _bessel(I1_NEAR, I1_FAR, odd=True),
     "ndtr": vector_math.normal_cdf,
     "log_ndtr": log_ndtr,
     "xlogy": _by_logarithm(vector_math.log),

@@ -90,9 +90,9 @@ def panels(m: int, lanes: int, widest: int) -> list[Panel]:
         last = column + width * times * lanes
         masked = last > m
         if times > masked:
-            found.append(Panel(column, width, times - masked, False))
+            found.append(Panel(column, width, times - masked, masked=False))
         if masked:
-            found.append(Panel(last - width * lanes, width, 1, True))
+            found.append(Panel(last - width * lanes, width, 1, masked=True))
         column = last
     return found
 

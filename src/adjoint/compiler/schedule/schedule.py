@@ -37,7 +37,7 @@ def schedule(unit: Nest | Product | Window, excerpt: Excerpt | None = None) -> S
     """How a unit runs on the processor that is compiled for; `excerpt` is what is known of a nest's slots."""
     if isinstance(unit, Product):
         assert unit.choice is not None
-        return Schedule(None, (schedule_product(unit, unit.choice.rows, True),))
+        return Schedule(None, (schedule_product(unit, unit.choice.rows, alone=True),))
     if isinstance(unit, Window):
         return Schedule(None, (schedule_window(unit),))
     if unit.by_cells:

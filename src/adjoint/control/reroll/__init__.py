@@ -143,10 +143,10 @@ def _first_listed(roots: Sequence[Node], given: Collection[Node]) -> Any:
     found = with_kinds(numbers, given, INPUTS)
     if found is None or not is_latest(walk):
         return None
-    case = _relaxed(found, True)
+    case = _relaxed(found, loose=True)
     if not _comes_again(np.flatnonzero(np.bincount(case)[case] == 1), len(case)):
         return None
-    return PENDING if pending else _merged(found, roots, True)
+    return PENDING if pending else _merged(found, roots, first=True)
 
 
 def _comes_again(alone: Sequence[int] | Array, count: int) -> bool:

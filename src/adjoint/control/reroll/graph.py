@@ -60,7 +60,7 @@ class Graph(Loops):
             shorter = [self.shortened(x) for x in rolled] if rounds < ROUNDS else []
             if any([loop is not x.loop for loop, x in zip(shorter, rolled, strict=False)]):
                 rolled = [
-                    x if loop is x.loop else self.looked_at(loop, False)
+                    x if loop is x.loop else self.looked_at(loop, rotates=False)
                     for loop, x in zip(shorter, rolled, strict=True)
                 ]
                 rounds += 1
@@ -68,7 +68,7 @@ class Graph(Loops):
             unfit = self.settle(roots)
             if not unfit:
                 return sum([x.loop.stop - x.loop.start for x in rolled]) * 2 > len(self.order)
-            rolled = [self.looked_at(x.loop, False) for x in rolled if id(x) not in unfit]
+            rolled = [self.looked_at(x.loop, rotates=False) for x in rolled if id(x) not in unfit]
         return False
 
     def shortened(self, x: Rolled) -> Loop:

@@ -370,8 +370,8 @@ class Loops:
         start, period, _ = x.loop
         b, stride = self.read(x, m, k)
         if start <= b < start + period and stride == period and self.order[b].op is PERMUTE:
-            return Factor(self.read(x, b - start, 0), True)
-        return Factor((b, stride), False)
+            return Factor(self.read(x, b - start, 0), turned=True)
+        return Factor((b, stride), turned=False)
 
 
 def _is_light(node: Node) -> bool:

@@ -231,7 +231,7 @@ class Pattern:
         if like is not None and all([a.places is b.places for a, b in zip(found, like.followed[1], strict=True)]):
             again = like.linked.again(linked, self.moving)
         if like is None or again is None:
-            made = Native(fusion, linker=Linker(fusion.units, linked, False), outline=self.outline)
+            made = Native(fusion, linker=Linker(fusion.units, linked, timed=False), outline=self.outline)
         else:
             made = like.again(fusion, again)
         made.stamped, made.followed = True, (numbers, found)

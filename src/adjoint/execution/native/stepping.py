@@ -144,7 +144,7 @@ class Stepper:
         steps: range,
     ) -> list[Any] | None:
         """The carries after all steps; what is stacked is written into `stacks`. All are arrays in C order."""
-        found = self.run_while(constants, carries, slices, stacks, steps, False)
+        found = self.run_while(constants, carries, slices, stacks, steps, asks=False)
         return None if found is None else found[0]
 
     def run_while(

@@ -261,7 +261,7 @@ class Computed(Distribution):
 
     def entropy(self) -> Any:
         """The expectation of -log_prob."""
-        return self._whole(self._ask("entropy"), False)
+        return self._whole(self._ask("entropy"), event=False)
 
     @property
     def mean(self) -> Any:

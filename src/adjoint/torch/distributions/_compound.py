@@ -60,7 +60,9 @@ class Independent(Distribution):
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The same distribution with a larger batch."""
         own = self.event_shape[: self.reinterpreted_batch_ndims]
-        return Independent(self.base_dist.expand((*batch_shape, *own)), self.reinterpreted_batch_ndims, False)
+        return Independent(
+            self.base_dist.expand((*batch_shape, *own)), self.reinterpreted_batch_ndims, validate_args=False
+        )
 
     def sample(self, sample_shape: Any = ()) -> Any:
         """The base's."""
@@ -149,7 +151,7 @@ class TransformedDistribution(Distribution):
         whole = ComposeTransform(self.transforms)
         shape = whole.inverse_shape((*batch_shape, *self.event_shape))
         base = self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
-        return TransformedDistribution(base, self.transforms, False)
+        return TransformedDistribution(base, self.transforms, validate_args=False)
 
     def sample(self, sample_shape: Any = ()) -> Any:
         """Draws, as constants to every derivative."""
@@ -264,7 +266,7 @@ class MixtureSameFamily(Distribution):
         return MixtureSameFamily(
             self._mixture_distribution.expand(batch_shape),
             components.expand((*batch_shape, components.batch_shape[-1])),
-            False,
+            validate_args=False,
         )
 
     def _weights(self) -> Any:

@@ -412,7 +412,7 @@ class Multinomial(_OneAxis):
         """The expectation of -log_prob."""
         n = self.total_count
         each = n * self._categorical.entropy() - math.lgamma(n + 1)
-        counts = enumerated(n + 1, self.probs.dtype, self.param_shape, False)[1:]
+        counts = enumerated(n + 1, self.probs.dtype, self.param_shape, expand=False)[1:]
         chances = Binomial(n, self.probs, validate_args=False).log_prob(counts).exp()
         return each + (chances * torch.lgamma(counts + 1)).sum(dim=(0, -1))
 

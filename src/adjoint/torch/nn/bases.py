@@ -91,10 +91,13 @@ def _of_losses(name: str, layers: tuple[str, ...], base: type, weighted: bool) -
     return _Kind(name, (base,), body)
 
 
-_loss = _of_losses("_Loss", KINDS["loss"]["_Loss"], Module, False)
+_loss = _of_losses("_Loss", KINDS["loss"]["_Loss"], Module, weighted=False)
 BASES: dict[str, dict[str, Any]] = {
     **{file: {name: _of(name, layers) for name, layers in classes.items()} for file, classes in KINDS.items()},
-    "loss": {"_Loss": _loss, "_WeightedLoss": _of_losses("_WeightedLoss", KINDS["loss"]["_WeightedLoss"], _loss, True)},
+    "loss": {
+        "_Loss": _loss,
+        "_WeightedLoss": _of_losses("_WeightedLoss", KINDS["loss"]["_WeightedLoss"], _loss, weighted=True),
+    },
 }
 
 

@@ -1,7 +1,7 @@
 """Calls of functions whose recording follows from the types of their tensors and from their other arguments.
 
 From the third of a kind on they make the nodes that those before made, without a look at shapes, names of arguments and defaults:
-by native code where there is some (`graph.kinds`). What the functions themselves are made of has such recipes too
+by native code where there is some (`graph.known_calls`). What the functions themselves are made of has such recipes too
 (`composites.recipes`); here the whole call has one.
 """
 
@@ -112,4 +112,4 @@ def _noted(name: str, result: Node, nodes: list[Node], outer: Mode) -> Recipe | 
     parent = around.scope if isinstance(around, Located) else around if isinstance(around, Scope) else None
     if type(site) is not Scope or site.name != name or site.parent is not parent:
         return None
-    return recipe_of(result, nodes, site, True)
+    return recipe_of(result, nodes, site, alone=True)

@@ -137,7 +137,7 @@ def _made(name: str) -> type:
         if set_to_none:
             core.zero_grad(self)
         else:
-            forget([p for group in self.param_groups for p in group["params"]], False)
+            forget([p for group in self.param_groups for p in group["params"]], set_to_none=False)
 
     def step(self: Any, closure: Any = None) -> Any:
         return as_torch(core.step(self, closure))

@@ -45,7 +45,7 @@ class TensorDataset(core_data.TensorDataset, Dataset):
         try:
             super().__init__(*tensors)
         except ValueError as error:
-            raise as_pytorchs(error, True) from None
+            raise as_pytorchs(error, asserts=True) from None
 
     def __getitem__(self, number: Any) -> tuple[Any, ...]:
         return tuple([as_torch(t)[number] for t in self.tensors])

@@ -14,7 +14,7 @@ from adjoint.graph import array_type, topological
 from adjoint.optim import alike
 from adjoint.plan.canonical import canonicalize
 from adjoint.plan.plan import build
-from adjoint.primitives.calls import CALL, CalledStep, call, callee_of
+from adjoint.primitives.callees import CALL, CalledStep, call, callee_of
 from adjoint.primitives.core import full, placeholder
 from adjoint.tensors.named import wrap
 from adjoint.tensors.pending import evaluated_soon

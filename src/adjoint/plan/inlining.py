@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from adjoint.primitives.calls import Callee
+from adjoint.primitives.callees import Callee
 
 __all__ = ["results_of", "written_out"]
 
