@@ -14,6 +14,7 @@ from adjoint.control import reroll
 from adjoint.execution.replay import Replay
 from adjoint.execution.tiers import tiers
 from adjoint.graph import Node, topological
+from adjoint.plan import listing, stores
 from adjoint.plan.listing import Only
 
 STEPS = 40
@@ -42,8 +43,8 @@ def compiled(f: Callable[..., Any], *given: Any, found: list[Any] | None = None)
     plain = Replay.__init__
 
     def noted(self: Replay, roots: Any, leaves: Any, rewritten: Any = None) -> None:
-        def rewriting(nodes: list[Node], given: Any) -> Any:
-            made = rewritten(nodes, given)
+        def rewriting(nodes: list[Node], *rest: Any) -> Any:
+            made = rewritten(nodes, *rest)
             if found is not None:
                 found.extend(sorted([x.attributes.length for x in topological(made or []) if x.op.name == "scan"]))
             return made
@@ -368,3 +369,16 @@ def test_native_loops() -> None:
     tiers.backend = "native"
     for seed in (1, 3, 5):
         check(seed)
+
+
+@pytest.mark.parametrize("own, walked", [(1, False), (400, True)])
+def test_a_walk_ends_where_most_nodes_lie_near_parameters(own: int, walked: bool) -> None:
+    y = ad.tensor(np.ones(3))
+    for k in range(1200):
+        if k % own == 0:
+            w = ad.tensor(np.ones(3))
+        y = ad.sin(y) * w
+    writes, count = stores._counted([y.node])
+    found = listing.numbered([y.node], Only(0, None, 3), 256, count / 2 + 1)
+    assert writes == 0 and (found is not None) is walked
+    assert found is None or len(found.order) == count

@@ -14,27 +14,28 @@ from adjoint.plan.donation import is_ours
 from adjoint.plan.stores import forwarded
 from adjoint.runtime.memory import compact
 
-Rewritten = Callable[[Sequence[Node], Collection[Node]], "list[Node] | None"]
+Rewritten = Callable[[Sequence[Node], Collection[Node], "int | None"], "list[Node] | None"]
 
 
 class Replay:
     """The values of `roots` for arrays in place of `leaves`, nodes that need no value of their own.
 
     `unknowns` are the numbers in the graph, in the order in which `run` takes them. What `rewritten` makes of the roots takes
-    their place, where it makes anything: see `control.reroll`, which this layer is below.
+    their place, where it makes anything: see `control.reroll`, which this layer is below. It is told how many nodes there are, if
+    that is known.
     """
 
     def __init__(self, roots: Sequence[Node], leaves: Sequence[Node], rewritten: Rewritten | None = None) -> None:
         given = set(leaves)
         # a plan of its own: what else is computed mustn't depend on whether this was compiled
         by_loops = planned_by_loops(roots, given)
-        filled = forwarded(roots) if by_loops is None else None
+        filled, count = forwarded(roots) if by_loops is None else (None, None)
         if filled is not None:
-            roots = filled
+            roots, count = filled, None
             by_loops = planned_by_loops(roots, given)
         self.by_loops = by_loops is not None  # whether the plan is that of a shorter graph
         if by_loops is None:
-            roots = (None if rewritten is None else rewritten(roots, given)) or roots
+            roots = (None if rewritten is None else rewritten(roots, given, count)) or roots
             c, self.plan = planned("replay", roots, given)
         else:
             c, (self.plan, roots) = by_loops

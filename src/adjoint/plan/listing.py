@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -72,15 +73,16 @@ class Numbered(NamedTuple):
         return found.tolist()  # type: ignore[no-any-return]
 
 
-def numbered(roots: Sequence[Node], only: Only) -> Numbered | None:
-    """The nodes below the roots in a list, inputs first; None for other graphs than `only` says, and those that draw random
-    numbers. Numbers the nodes, so the evaluation lock must be held."""
+def numbered(roots: Sequence[Node], only: Only, gap: int = 0, most: float = math.inf) -> Numbered | None:
+    """The nodes below the roots in a list, inputs first; None for other graphs than `only` says, those that draw random
+    numbers, and those of which more than `most` nodes lie in a `gap` of so many between two that are like no other. Numbers the
+    nodes, so the evaluation lock must be held."""
     largest = only.elements
     found = Numbered([], [], array("i"), array("i"), {})
     order, first, second = found.order, found.first.append, found.second.append
     stack = list(roots)[::-1]
     pop, push, meet = stack.pop, stack.append, order.append
-    count = 0
+    count, alone = 0, -1  # the last node that is like no other
     while stack:
         node = pop()
         i = node.number
@@ -90,6 +92,12 @@ def numbered(roots: Sequence[Node], only: Only) -> Numbered | None:
             inputs = node.inputs
             if not inputs or node.value is not None:
                 found.ends.append(count)
+                if node.op is not FULL or node.value is not None:
+                    if count - alone <= gap:
+                        most -= count - alone
+                        if most < 0:
+                            return None
+                    alone = count
                 i = j = NOTHING
                 break
             several = len(inputs)

@@ -75,22 +75,23 @@ class Chain:
         return tuple([(next(at), 1, 1) if k in self.axes else next(others) for k in range(self.base.ndim)])
 
 
-def forwarded(roots: Sequence[Node]) -> list[Node] | None:
+def forwarded(roots: Sequence[Node]) -> tuple[list[Node] | None, int]:
     """Nodes with the values of the roots, in which no version of an array is made to be read at single places; None where few
-    are."""
-    if _writes(roots) < FEWEST:
-        return None
+    are. And how many nodes were below the roots."""
+    writes, count = _counted(roots)
+    if writes < FEWEST:
+        return None, count
     order = topological(roots, lambda x: x.value is None)
     if any([node.op is PULLBACK for node in order]):  # what they stand for is derived from the graph as it was recorded
         roots = expand(roots)
         order = topological(roots, lambda x: x.value is None)
     with mode(grad=False):
-        return _Forwarding().run(order, roots)
+        return _Forwarding().run(order, roots), count
 
 
-def _writes(roots: Sequence[Node]) -> int:
-    """How many nodes below the roots write a part of an array. They are met in no particular order, which takes half as long as
-    inputs first."""
+def _counted(roots: Sequence[Node]) -> tuple[int, int]:
+    """How many nodes below the roots write a part of an array, and how many there are. They are met in no particular order, which
+    takes half as long as inputs first."""
     found = 0
     below = list(dict.fromkeys(roots))
     seen = set(below)
@@ -102,7 +103,7 @@ def _writes(roots: Sequence[Node]) -> int:
                 if x not in seen:
                     seen.add(x)
                     below.append(x)
-    return found
+    return found, len(below)
 
 
 class _Forwarding:

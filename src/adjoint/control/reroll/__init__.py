@@ -61,12 +61,12 @@ NUMBERS = (float, int)  # which may differ from step to step
 ALONE = frozenset({INDEX, SLICE, *NEVER_MERGED})  # what isn't merged with what is equal
 
 
-def reroll(roots: Sequence[Node], given: Collection[Node]) -> list[Node] | None:
+def reroll(roots: Sequence[Node], given: Collection[Node], count: int | None = None) -> list[Node] | None:
     """Nodes with the values of the roots, in which loops are scans; None where there are none. Values are `given` for these
     nodes. Loops in loops are found inside first, and then the loop of scans around them. Pending pullbacks are written out first:
-    what they stand for is derived from the graph as it was recorded."""
+    what they stand for is derived from the graph as it was recorded. To be told the `count` of nodes saves time."""
     with evaluation_lock():
-        listing = without_collector(_first_listed, roots, given)
+        listing = without_collector(_first_listed, roots, given, count)
     if listing is None:
         return None
     nodes = list(roots)
@@ -125,12 +125,15 @@ def _listed(roots: Sequence[Node], given: Collection[Node], only: Only) -> Merge
         return None if found is None or not is_latest(walk) else _merged(found, roots, only is WORTH)
 
 
-def _first_listed(roots: Sequence[Node], given: Collection[Node]) -> Any:
+def _first_listed(roots: Sequence[Node], given: Collection[Node], count: int | None) -> Any:
     """The same of a graph in which loops may be: it is large, its reverse pass included, and most of it lies where all kinds of
     nodes come again. Networks of many layers don't: each has parameters of its own. PENDING where pullbacks are to be written
     out."""
     walk = begin_walk()
-    numbers = numbered(roots, WORTH._replace(nodes=WORTH.nodes // 3))
+    least = WORTH.nodes // 3
+    if count is not None and count < least:
+        return None
+    numbers = numbered(roots, WORTH._replace(nodes=least), GAP, np.inf if count is None else count / 2 + 1)
     if numbers is None:
         return None
     order, ends = numbers.order, numbers.ends
