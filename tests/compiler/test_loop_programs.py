@@ -16,15 +16,19 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
+import loop_oracle
 from adjoint.compiler import pipeline
 from adjoint.compiler.excerpts import key_of
+from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Host, Matrices, Move, Nest, Product, Window
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Emitter, Value
 from adjoint.compiler.loops.text import functions_text
+from adjoint.compiler.schedule.schedule import Schedule
+from adjoint.compiler.schedule.windows import WindowSchedule
 from adjoint.compiler.targets.llvm import source_of
 from adjoint.compiler.targets.target import TUNING, Tuning, tuned
-from adjoint.compiler.units import write_unit
+from adjoint.compiler.units import schedule_of, write_unit
 from adjoint.execution.native.program import compile_nests
 from adjoint.execution.numpy_programs import Streaming
 from adjoint.nn import functional as F
@@ -521,6 +525,114 @@ def test_printed_loops(formula: Callable[[], list[ad.Tensor]], monkeypatch: pyte
         path.parent.mkdir(exist_ok=True)
         path.write_text("\n".join(texts))
     assert "\n".join(texts) == path.read_text()
+
+
+def convolved() -> list[ad.Tensor]:
+    x, w = ad.variable(normal(8, 3, 32, 32, dtype="float32")), ad.variable(normal(16, 3, 3, 3, dtype="float32"))
+    return [F.max_pool2d(ad.relu(F.conv2d(x, w, padding=1)), 2)]
+
+
+def large_products() -> list[ad.Tensor]:
+    a, b, c = [ad.variable(normal(*shape, dtype="float32")) for shape in ((3000, 64), (3000, 80), (500, 500))]
+    return [a.T @ b, ad.relu(c @ c[:, ::2] + 1), c @ c[0]]
+
+
+def sums_by_column() -> list[ad.Tensor]:
+    x = ad.variable(normal(1000, 20, dtype="float32"))
+    return [ad.sum(x, axis=0), x.T + 1.0]
+
+
+SCHEDULES = (softmax, layer_norm, product, attention, convolved, large_products, sums_by_column)
+
+
+def scheduled(tensors: list[ad.Tensor]) -> list[str]:
+    """How the units of a program run."""
+    fusion = pipeline.lowered(planned(*tensors)[0])
+    assert not isinstance(fusion, str)
+    units = [
+        unit for unit in fusion.units if not isinstance(unit, Host) and not (isinstance(unit, Nest) and not unit.stored)
+    ]
+    return [str(schedule_of(key_of(fusion, unit)[0])) for unit in units]
+
+
+def test_printed_schedules(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How units run, in words. What has changed is accepted as printed loops are."""
+    monkeypatch.setenv("ADJOINT_VECTOR_BITS", "256")
+    if not llvm.has_fma() or llvm.triple().startswith(("aarch64", "arm64")):
+        pytest.skip("printed for x86 with AVX2")
+    with tuned(**TUNING["avx2"]._replace(followed_from=1, followed_tile=1, joined_from=1)._asdict()):
+        parts = ["\n  ".join([formula.__name__, *scheduled(formula())]) for formula in SCHEDULES]
+    text = "\n\n".join([*parts, ""])
+    path = PRINTED / "schedules.txt"
+    if os.environ.get("ADJOINT_ACCEPT"):
+        path.write_text(text)
+    assert text == path.read_text()
+
+
+def otherwise(how: Schedule) -> Schedule:
+    """The same unit by other decisions, of those that may be otherwise."""
+    nest, before = how.nest, list(how.before)
+    if nest is not None:
+        together = nest.columns or nest.turned
+        nest = nest._replace(turned=(), turned_rows=0, columns=0, streamed=(), scaled=(), reciprocals=False)
+        nest = nest if together or nest.flat or nest.jammed or nest.partial or before else nest._replace(step=1)
+    for k, one in enumerate(before):
+        if isinstance(one, WindowSchedule):
+            before[k] = one._replace(strip=2) if one.strip > 2 else one
+        elif one.panels:
+            lower = tuple([(vectors, max(height - 1, 1)) for vectors, height in one.heights])
+            before[k] = one._replace(heights=lower, overlap=0, packing_parts=1)
+    return how._replace(nest=nest, before=tuple(before))
+
+
+@pytest.mark.parametrize("formula", [rows, across, columns, attention, convolved, products], ids=lambda f: f.__name__)
+def test_units_run_by_any_schedule(formula: Callable[[], list[ad.Tensor]], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who writes a unit follows what its schedule says, and decides nothing beside it."""
+    plan, leaves, free = planned(*formula())
+    with tuned(joined_from=1, followed_from=1), np.errstate(all="ignore"):
+        fusion = pipeline.lowered(plan)
+        assert isinstance(fusion, Fusion)
+        expected = Oracle(fusion, leaves, free).run()
+        changed = set()
+
+        def written(key: Any) -> Any:
+            how = schedule_of(key)
+            if how is None:
+                return write_unit(key)
+            changed.add(how != otherwise(how))
+            return write_unit(key, otherwise(how))
+
+        monkeypatch.setattr(loop_oracle, "write_unit", written)
+        found = Oracle(fusion, leaves, free).run()
+    assert True in changed
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, 1e-5, 1e-5 * np.abs(np.asarray(b, np.float64)).max())
+
+
+def test_a_height_is_changed_in_one_place() -> None:
+    """The table says how high tiles are, and every schedule follows."""
+    with tuned(heights=((4, 4), (3, 4), (2, 4), (1, 4))):
+        assert any("tiles of 4×" in one for one in scheduled(large_products()))
+
+
+def test_a_schedule_is_a_value() -> None:
+    """It compares, it can't be written into, and a unit is written by any that it is given."""
+    fusion = pipeline.lowered(planned(*softmax())[0])
+    assert not isinstance(fusion, str)
+    (unit,) = [unit for unit in fusion.units if isinstance(unit, Nest) and unit.stored]
+    key, _ = key_of(fusion, unit)
+    how = schedule_of(key)
+    assert how is not None
+    assert how.nest is not None
+    assert how == schedule_of(key)
+    with pytest.raises(AttributeError):
+        how.nest.lanes = 1  # type: ignore[misc]
+    narrow = how._replace(nest=how.nest._replace(lanes=1))
+    assert narrow != how
+    assert write_unit(key, how).source == write_unit(key).source
+    functions = write_unit(key, narrow).functions
+    check(functions)
+    assert write_unit(key, narrow).source != write_unit(key).source
 
 
 # What decides in which order sums are added up, or who computes a product.

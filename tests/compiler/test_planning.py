@@ -104,7 +104,7 @@ def test_nests_know_what_they_read_in_every_stage(program: Any, shape: tuple[int
             if isinstance(unit, Nest):
                 nests += 1
                 read = {i for step in unit.steps for i in step.inputs if i not in unit.level}
-                assert state.given(unit) == read
+                assert unit.read == read
                 assert state.roots(unit) >= {state.views[i].root for i in read}
 
     assert isinstance(lowered(plan, seen), Fusion) and nests
@@ -137,7 +137,7 @@ def test_what_is_stored_has_a_place(program: Any) -> None:
             _, starts = key_of(fusion, unit)
             roots = {start.root for start in starts if type(start) is Start}
             assert roots.issuperset(unit.stored)
-            read = {fusion.views[i].root for i in fusion.given(unit)}
+            read = {fusion.views[i].root for i in unit.read}
             assert roots.issuperset(read)
             assert roots <= {NOWHERE.root, *read, *unit.stored, *[p.step.output for p in unit.made]}
 

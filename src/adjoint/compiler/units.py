@@ -73,6 +73,11 @@ class Written(NamedTuple):
         return found._replace(text=f"{found.text}\n{code.functions_in_c('factors', called)}") if called else found
 
 
+def schedule_of(key: Key) -> Schedule | None:
+    """How all units that have this key run; None for those whose writers know it."""
+    return schedule(*remade(key)) if key[0] in ("nest", "product", "window") else None
+
+
 def write_unit(key: Key, how: Schedule | None = None) -> Written:
     """The code of all units that have this key, by another schedule than their own if one is given."""
     return _Unit().write(key, how)

@@ -158,11 +158,12 @@ class _Scheduler(NestFacts):
     def schedule(self) -> NestSchedule:
         """All of it."""
         by_rows = not (self.jammed or self.columns)
+        sums = by_rows and any(kind == "reduce" for actions in self.actions for kind, _ in actions)
         sizes = tuple([d.size for d in self.inner])
         return NestSchedule(
             tuple([Pass(tuple(actions), self.copies(actions) if by_rows else 1) for actions in self.actions]),
             self.saved, tuple(self.outer), tuple(self.inner), self.lanes, self.flat, self.granule, self.extent, self.step,
-            self.ranged, self.row(), tuple(self.partial), self.block, bool(by_rows and size_of(sizes) > 32 * self.lanes),
+            self.ranged, self.row(), tuple(self.partial), self.block, bool(sums and size_of(sizes) > 32 * self.lanes),
             self.tuning.jammed if self.jammed else 0, self.columns, tuple(self.turned), self.turned_rows,
             tuple(self.streamed), self.scaled_by_number(), self.by_reciprocals(), self.work,
         )  # fmt: skip

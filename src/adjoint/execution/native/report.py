@@ -24,6 +24,7 @@ from adjoint.compiler.loops.formulas import REDUCTIONS, has_formula
 from adjoint.compiler.loops.text import functions_text
 from adjoint.compiler.pipeline import NAMES, WRITTEN, code_text, source_text
 from adjoint.compiler.tables import Start
+from adjoint.compiler.units import schedule_of
 from adjoint.execution.native.frames import Frame
 from adjoint.execution.native.program import Native, chosen
 from adjoint.machine.machine import CELL, NumberMachine
@@ -106,14 +107,21 @@ class Report:
         first, *rest = unit.lines(self.labels)
         head = f"{index + 1:3}  {first}"
         if stage == "units":
-            return "\n".join([head, *[f"     {line}" for line in rest], *self.sharing(index)])
+            return "\n".join([head, *[f"     {line}" for line in rest], *self.running(index), *self.sharing(index)])
         if isinstance(unit, Host):
             return "\n".join([head, *[f"     {line}" for line in rest]])
         same = next(k for k, key in self.keys.items() if key == self.keys[index])
         if same < index:
             return f"{head}\n     the same code as unit {same + 1}"
         lines = code_text(self.keys[index], self.starts[index], self.labels, stage).splitlines()
+        if stage == "loops":
+            head = "\n".join([head, *self.running(index)])
         return "\n".join([head, *[f"     {line}" if line else "" for line in lines]])
+
+    def running(self, index: int) -> list[str]:
+        """A line on how a unit is scheduled, if it is a nest, product or window."""
+        how = schedule_of(self.keys[index]) if index in self.keys else None
+        return [] if how is None else [f"       schedule: {how}"]
 
     def sharing(self, index: int) -> list[str]:
         """A line on who else runs a unit's code."""
