@@ -4,8 +4,10 @@ Markers, the time limit and "a warning is an error" are in pyproject.toml.
 """
 
 import gc
+import importlib
 import os
 import signal
+import types
 
 os.environ["MPLBACKEND"] = "Agg"
 os.environ.setdefault("ADJOINT_CACHE", "")  # no object code on disk, unless the caller wants it
@@ -19,6 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import none
 
 import adjoint as ad
+from adjoint.execution import prices
 from adjoint.execution.budget import budget
 from adjoint.execution.tiers import tiers
 from adjoint.primitives import core
@@ -35,7 +38,11 @@ settings.register_profile("whole", max_examples=1000, print_blob=True, **common)
 settings.load_profile("standard")
 
 budget.said = True  # else whichever test meets the last of many lengths is warned of what others have compiled
-tiers.loading = 0.0  # as if the compiler were loaded: when a plan is compiled must not depend on the tests before
+tiers.loading = 0.0  # as if the compiler were loaded: when a plan is compiled must not depend on the tests before,
+importlib.import_module("adjoint.execution.tiers").prices = types.SimpleNamespace(  # nor what compiling is thought to take
+    seconds=lambda kinds, count: 0.006 + 0.0005 * count, paid=lambda kinds: True, note=lambda kinds, count, took: None,
+    kinds_of=prices.kinds_of, kinds_of_nodes=prices.kinds_of_nodes,
+)  # fmt: skip
 
 
 # Files that fork, or collect garbage again and again: each time costs the more, the more the process holds by then.

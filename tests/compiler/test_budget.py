@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,14 @@ pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
 from adjoint.execution import budget as budgets
+from adjoint.execution import prices
 from adjoint.execution.budget import FEW, TO_FIND_OUT, Budget
 from adjoint.execution.native import kindred
 from adjoint.execution.native.program import Native
+from adjoint.execution.remembered import PlanCache
 from adjoint.execution.tiers import tiers
 
+evaluation = importlib.import_module("adjoint.execution.evaluate")
 SIDE = 600  # squares of this side are large enough to be compiled when they come back
 
 
@@ -143,3 +147,74 @@ def test_relatives_of_a_growing_cache_are_stamped(programs: list[Any], monkeypat
     natives = [program for program in programs if isinstance(program, Native)]
     assert any([one is not None and one.known for one in kindred._known])  # nor had they plans of their own
     assert len(natives) > 2 * FEW and sum([program.stamped for program in natives]) >= len(natives) - 2
+
+
+@pytest.fixture
+def fresh_prices(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """Prices of a process that has compiled nothing, with an empty cache."""
+    monkeypatch.setenv("ADJOINT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(prices, "_known", set())
+    monkeypatch.setattr(prices, "_correction", [1.0])
+    monkeypatch.setattr(importlib.import_module("adjoint.execution.tiers"), "prices", prices)
+    return prices
+
+
+def test_a_price_goes_by_kinds_and_what_is_known_of_them(fresh_prices: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = ad.tensor(np.ones((3, 4)))
+
+    def kinds(layers: int, n: int = 4) -> Any:
+        h = ad.tensor(np.ones((3, n)))
+        for _ in range(layers):
+            h = ad.tanh(h) * 2.5 + ad.exp(-h)
+        return prices.kinds_of(evaluation.described([h.sum().node])[1])
+
+    few = kinds(1)
+    assert few == kinds(9) == kinds(1, 70) and len(few) >= 4  # equal layers and other extents share code
+    assert few != prices.kinds_of(evaluation.described([ad.sin(x).sum().node])[1])
+    nodes = [ad.sin(x).node, ad.sin(x * 2).node, x.node]
+    assert len(prices.kinds_of_nodes(nodes)) == 1
+    before = prices.seconds(few, 10)
+    assert prices.seconds(few, 1000) > before and not prices.paid(few)
+    prices.note(few, 10, before)
+    assert prices.seconds(few, 10) < before and not prices.paid(few)
+    monkeypatch.setattr(prices, "_known", set())  # another process
+    assert prices.paid(few) and not prices.paid(few | {("sin", "float64", (2,))})
+
+
+def test_what_compiling_took_corrects_prices(fresh_prices: Any) -> None:
+    few, others = {("exp", "float32", (1,))}, {("sin", "float32", (1,))}
+    before = prices.seconds(others, 1)
+    for _ in range(20):
+        prices.note(few, 1, 2 * prices.NEW)
+    assert before < prices.seconds(others, 1) <= prices.MOST_CORRECTED * before * 1.001
+    for _ in range(20):
+        prices.note(few, 1, 1e-6)
+    assert before > prices.seconds(others, 1) >= before / prices.MOST_CORRECTED / 1.001
+
+
+@pytest.mark.parametrize("known", ["nothing", "by this process", "by an earlier one"])
+def test_what_is_large_is_compiled_once_a_part_of_its_price_was_lost(
+    known: str, programs: list[Any], fresh_prices: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prices, "NEW", 1e6)
+    monkeypatch.setattr(prices, "KNOWN", 1e-9)
+    monkeypatch.setattr(prices, "STEP", 0.0)
+    monkeypatch.setattr(tiers, "loading", 0.0)
+    monkeypatch.setattr(evaluation, "_cache", PlanCache(1 << 28))
+    monkeypatch.setattr(evaluation, "_seen", {})
+    x = ad.tensor(np.ones((SIDE, SIDE)))
+
+    def turn() -> Any:
+        y = ad.tanh(x * 2.0) + 1.0
+        found = prices.kinds_of(evaluation.described([y.node])[1])
+        y.numpy()
+        return found
+
+    found = turn()
+    if known == "by this process":
+        prices._known.update(found)
+    elif known == "by an earlier one":
+        prices._entries().store(prices._entry(found), b"known")
+    for _ in range(3):
+        turn()
+    assert [isinstance(program, Native) for program in programs] == [known != "nothing"] * 3

@@ -53,7 +53,7 @@ P = ParamSpec("P")
 Prepared = TypeVar("Prepared", bound=tuple[Canonical, Any])
 
 _cache = PlanCache(LIMIT)
-_seen: set[int] = set()  # hashes of the keys of structures met once
+_seen: dict[int, float] = {}  # by hashes of the keys of structures met once, the seconds that NumPy took
 MAX_SEEN = 1 << 16
 # Where the code lies, written functions included, that reads a graph to evaluate it.
 OURS = (
@@ -261,7 +261,7 @@ def evaluate(nodes: Iterable[Node], remember: bool = True) -> None:
     """
     with _lock:
         roots = _pending(nodes)
-        if not roots or (len(roots) == 1 and not WATCHED and tiers.backend != "native" and compute_single(roots[0])):
+        if not roots or (len(roots) == 1 and tiers.backend != "native" and compute_single(roots[0])):
             return
         walk = begin_walk()
         met = None
@@ -435,17 +435,19 @@ def _prepare(c: Canonical) -> Work:
         met = known is not None and (tuple(wanted), keep) in known.plans
         family = None if met else family_of(c, wanted)
         at_sight = met or tiers.at_first_sight(c.order, family)
-        new = not met and _is_new(hash((key, *wanted)))
+        mark = hash((key, *wanted))
+        new = not met and _is_new(mark)
         if new and not at_sight:
-            return _prepare_once(c, wanted, keep, family)
+            return _prepare_once(c, wanted, keep, family, mark)
         plan = None
         if not met and not keep:
             found = without_collector(_followed, c, tuple(wanted), key, family)
             if found is True and new and tiers.backend == "auto":  # the next one tells what all have in common
-                return _prepare_once(c, wanted, keep, family)
+                return _prepare_once(c, wanted, keep, family, mark)
             plan = found if isinstance(found, Plan) else None
         if plan is None:
             plan = plan_of(c, wanted, keep, key)
+            plan.spent = plan.spent or _seen.get(mark, 0.0)
         known = _cache.get(key)
         if known is not None and c.is_latest:
             known.last = counts, plan
@@ -466,7 +468,7 @@ def _is_new(mark: int) -> bool:
         return False
     if len(_seen) >= MAX_SEEN:
         _seen.clear()
-    _seen.add(mark)
+    _seen[mark] = 0.0
     return True
 
 
@@ -488,16 +490,17 @@ def _followed(c: Canonical, wanted: tuple[int, ...], key: Any, family: int | Non
     return plan
 
 
-def _prepare_once(c: Canonical, wanted: list[int], keep: bool, family: int | None = None) -> Work:
+def _prepare_once(c: Canonical, wanted: list[int], keep: bool, family: int | None = None, mark: int = 0) -> Work:
     steps = without_collector(_steps, c, wanted, keep)
-    return Work(steps.targets, lambda: interpret(steps) if family is None else _noted(steps, family))
+    return Work(steps.targets, lambda: interpret(steps) if family is None else _noted(steps, family, mark))
 
 
-def _noted(steps: Interpretation, family: int) -> list[Any]:
-    """The values of a structure seen for the first time, which may have relatives."""
+def _noted(steps: Interpretation, family: int, mark: int) -> list[Any]:
+    """The values of a structure seen for the first time, which may have relatives and come back."""
     started = thread_time()
     results = interpret(steps)
-    tiers.spend(family, thread_time() - started)
+    _seen[mark] = spent = thread_time() - started
+    tiers.spend(family, spent)
     return results
 
 

@@ -9,11 +9,12 @@ import numpy as np
 from adjoint.execution.interpreter import constant
 from adjoint.execution.silence import quietly
 from adjoint.graph import Node
-from adjoint.primitives.core import FULL
+from adjoint.plan.canonical import begin_walk
+from adjoint.primitives.core import FULL, WATCHED
 from adjoint.unknown import Unknown
 
 SMALL = 32  # elements
-FEW = 3  # operands
+FEW = 3  # operands, and watched constants
 
 
 def compute_single(node: Node) -> bool:
@@ -34,6 +35,8 @@ def compute_single(node: Node) -> bool:
         return False
     if op.masked is not None or op.opaque or op.reads is not None or type(kind) is tuple or kind.size > SMALL:
         return False
+    if WATCHED and (len(WATCHED) > FEW or any([x is node or node in x.inputs for x in WATCHED])):  # cut from this one
+        return False
     try:
         array = quietly(op.kernel(node.attributes, kind), *arrays)
     except Exception:
@@ -41,6 +44,7 @@ def compute_single(node: Node) -> bool:
     if type(array) is not np.ndarray or array.base is not None or any([array is x for x in arrays]):
         array = np.array(array)
     if node.value is None:
+        begin_walk()  # whoever is interrupted by this numbers its graph anew: there are new values in it
         node.value = array
         if not node.tracked:
             node.inputs = ()

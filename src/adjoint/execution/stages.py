@@ -73,7 +73,7 @@ class Subject:
         if price:
             self.when = f"compiled once NumPy has spent {1e3 * price:.1f} ms on it; until then NumPy runs the plan"
         elif not for_good:
-            self.when = "compiled when it is computed for the second time, or the first time if it is huge"
+            self.when = "compiled when it is computed for the second time"
 
     @property
     def backend(self) -> str:

@@ -1,8 +1,8 @@
 """Which program runs a plan: NumPy's or a native one.
 
-ADJOINT_BACKEND chooses, read once: `auto` (the default) compiles a structure when it is large, or has come back so often
-that the interpreter has spent on it what compiling takes (see `budget`); `native` compiles every structure at once; `numpy`
-is the interpreter alone. A structure that native code can't serve runs on the interpreter all the same.
+ADJOINT_BACKEND chooses, read once: `auto` (the default) compiles a structure when it has come back so often that the interpreter
+has spent on it what compiling takes (see `prices` and `budget`), or half of that where it is large; `native` compiles every
+structure at once; `numpy` is the interpreter alone. A structure that native code can't serve runs on the interpreter.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from time import thread_time
 from typing import Any
 
 from adjoint import _forks
+from adjoint.execution import prices
 from adjoint.execution.budget import budget
 from adjoint.execution.numpy_programs import TINY, choose, is_tiny
 from adjoint.graph import Node
@@ -25,13 +26,14 @@ from adjoint.plan.plan import Plan, Program
 from adjoint.runtime.interrupts import Uninterrupted
 
 BACKENDS = ("numpy", "auto", "native")
-LARGE = 1 << 18  # elements computed in all: from here on a structure that came back is compiled at once
-HUGE = 1 << 22  # from here on, one that is new
-SHORT = 1000  # operations: of more, as many times more elements, for compiling takes as many times longer
+LARGE = 1 << 18  # elements computed in all: from here on a structure that came back likely comes again,
+EARLY = 2  # and so much less needs to have been lost before it is compiled
+HUGE = 1 << 22  # elements from which one that is new may be worth compiling,
+PER_ELEMENT = 1e-9  # because NumPy takes so many seconds for each
 DETERMINISTIC_FROM = 1 << 12  # elements: where results must not depend on what ran before, smaller plans are NumPy's
-SECONDS = 0.006  # what compiling takes, about: for a plan, and for each of its steps
+SECONDS = 0.006  # what the tape machine and relatives take, about: for a plan, and for each of its steps
 SECONDS_PER_STEP = 0.0005
-LOADING = 0.06  # what loading the compiler takes, once in a process
+LOADING = 0.04  # what loading the compiler takes, once in a process
 STEPS_THAT_COUNT = 64  # of a long plan of small arrays: the tape machine takes over then
 LONG = 2000  # steps
 _importing = _forks.waited_for()  # in the child of a fork in the midst of an import nobody would ever end that
@@ -73,7 +75,9 @@ class Tiers:
         elements: int = sum([x.type.size for x in nodes if x.value is None and type(x.type) is not tuple])
         if elements > TINY * len(nodes) and budget.at_first_sight(family, SECONDS + SECONDS_PER_STEP * len(nodes)):
             return True
-        return elements >= HUGE * max(1.0, len(nodes) / SHORT)
+        if elements < HUGE:
+            return False
+        return PER_ELEMENT * elements >= self.loading + prices.seconds(prices.kinds_of_nodes(nodes), len(nodes))
 
     def spend(self, family: Any, seconds: float) -> None:
         """The interpreter has computed a graph that was met first."""
@@ -99,8 +103,14 @@ class Tiers:
         count = plan.count
         if is_tiny(plan):  # for the tape machine: nothing is compiled that grows with the plan
             return 0.0 if count >= LONG else SECONDS + SECONDS_PER_STEP * min(count, STEPS_THAT_COUNT)
-        price = 0.0 if elements >= LARGE else SECONDS + SECONDS_PER_STEP * count
-        return budget.price(plan.family, plan.asked, price)
+        kinds = prices.kinds_of(plan)
+        price = prices.seconds(kinds, count)
+        if elements >= LARGE:
+            price = 0.0 if prices.paid(kinds) else price / EARLY
+        found = budget.price(plan.family, plan.asked, price)
+        return (
+            found if found <= price else found + plan.spent
+        )  # of relatives that don't come back, the first sight doesn't count
 
 
 tiers = Tiers()
@@ -118,16 +128,19 @@ def _chosen_program(plan: Plan, at_once: bool) -> Program:
     whole = copy.copy(plan)
     if plan.program is None:
         plan.price = 0.0 if at_once and tiers.backend != "numpy" else tiers.price(whole)
-    wait = 0.0 if at_once or plan.spent < plan.price else tiers.patience(plan.spent)
+    wait = 0.0 if at_once or plan.spent < plan.price or not plan.price else tiers.patience(plan.spent)
     if wait:
         plan.price = plan.spent + wait
     elif plan.spent >= plan.price:
         started = thread_time()
         native = _native(whole, at_once) if whole.count else None
         if native is not None:
+            took = thread_time() - started
             plan.program = native
+            if not (getattr(native, "stamped", False) or is_tiny(whole)):
+                prices.note(prices.kinds_of(whole), whole.count, took)
             if not at_once:
-                budget.note(plan.family, thread_time() - started, native, planned=True)
+                budget.note(plan.family, took, native, planned=True)
         plan.price = math.inf
     if plan.program is None:
         plan.program = choose(whole)
