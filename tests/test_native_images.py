@@ -14,6 +14,7 @@ pytest.importorskip("scipy_openblas32")
 import adjoint as ad
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Host, Nest, Product, Window
+from adjoint.compiler.loops.build_winograd import WinogradWriter
 from adjoint.compiler.tables import Arguments
 from adjoint.compiler.targets.target import tuned
 from adjoint.compiler.units import window_writer
@@ -113,6 +114,21 @@ def test_parts_of_the_gradient_of_weights_have_enough_to_add_up() -> None:
         assert parts() == 2
     with tuned(image_tile=1, weight_pixels=1):
         assert parts() == 8
+
+
+def test_tiny_images_are_computed_together() -> None:
+    """An image of 4×4 has four tiles: for each range of images all weights are read anew."""
+    x, w = [ad.variable(normal(*shape, dtype="float32")) for shape in ((32, 16, 4, 4), (16, 16, 3, 3))]
+    y = F.conv2d(x, w, padding=1)
+    with tuned(image_tile=1, joined_from=1, joined_tile=256):
+        (alone,) = [unit for unit in fused(y).units if isinstance(unit, Window)]
+        writer = window_writer(alone, "window", Arguments())
+        assert isinstance(writer, WinogradWriter)
+        assert writer.tile == 8
+        total = y.mean(axis=(0, 2, 3))
+        (nest,) = [unit for unit in fused(total).units if isinstance(unit, Nest) and unit.products]
+        assert nest.tile == 8 * 256
+        same_bits(total, *ad.gradients(weighted(y), [x, w]), tolerance=2e-5)
 
 
 def test_a_product_of_pixels_is_read_while_it_is_in_the_cache() -> None:

@@ -225,6 +225,7 @@ class WinogradWriter(ConvolutionWriter):
         left, right = self.own(self.left, "place of pixels"), self.own(self.right, "place of results")
         self.on_block("pixels", images, left, images, first, self.counted(count))
         k, heights = self.source.channels, dict(tuning().heights)
+        # weights come from afar: tiles fetch the next panel
         items: list[int | Function] = [0, 0, LINE, len(self.panels)]
         for panel in self.panels:
             width, highest = panel.vectors * self.lanes, min(heights[panel.vectors], count)
