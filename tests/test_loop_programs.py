@@ -512,11 +512,13 @@ def test_products_fetch_what_is_near_for_all_of_a_long_sum(monkeypatch: pytest.M
     assert len(lines) >= 24 * 32 * 4 // CACHE_LINE // 2  # tiles take turns with the array that is written
 
 
-def test_products_of_winograd_fetch_the_weights_that_come_next(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_winograds_convolutions_fetch_the_pixels_and_weights_that_come_next(monkeypatch: pytest.MonkeyPatch) -> None:
     channels, width = 16, 128
     x, w = [ad.tensor(normal(*shape, dtype="float32")) for shape in ((8, channels, 4, 4), (width, channels, 3, 3))]
     made = fetched(monkeypatch, F.conv2d(x, w, padding=1).mean(axis=(0, 2, 3)))
     size = 16 * channels * width * 4
+    (pixels,) = [lines for memory, lines in made if memory.size == x.numpy().nbytes]
+    assert len(pixels) >= x.numpy().nbytes // CACHE_LINE // 2
     (lines,) = [lines for memory, lines in made if size <= memory.size < 1.1 * size]
     panels = width // (max(tuning().heights)[0] * lanes_of("float32"))
     assert len(lines) >= size // CACHE_LINE * (panels - 1) // panels
