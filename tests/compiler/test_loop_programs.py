@@ -22,12 +22,12 @@ from adjoint.compiler.excerpts import key_of
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Host, Matrices, Move, Nest, Product, Window
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import Emitter, Value
+from adjoint.compiler.loops.build import Emitter, Value, lanes_of
 from adjoint.compiler.loops.text import functions_text
 from adjoint.compiler.schedule.schedule import Schedule
 from adjoint.compiler.schedule.windows import WindowSchedule
 from adjoint.compiler.targets.llvm import source_of
-from adjoint.compiler.targets.target import TUNING, Tuning, tuned
+from adjoint.compiler.targets.target import TUNING, Tuning, tuned, tuning
 from adjoint.compiler.units import schedule_of, write_unit
 from adjoint.execution.native.program import compile_nests
 from adjoint.execution.numpy_programs import Streaming
@@ -35,7 +35,7 @@ from adjoint.nn import functional as F
 from adjoint.plan.text import Labels
 from adjoint.runtime import code, libraries, llvm
 from loop_check import check
-from loop_interpreter import Pointer, Run
+from loop_interpreter import RUN, Pointer, Run
 from loop_oracle import Oracle
 from test_native import normal, planned
 
@@ -483,6 +483,49 @@ def test_units(kind: str) -> None:
             initial=0
         )  # small elements of a convolution are differences
         np.testing.assert_allclose(np.asarray(a, wide), expected, 2e-5, 2e-5 + 1e-6 * largest)
+
+
+# What is fetched ahead -----------------------------------------------------------------------------------------------------
+
+CACHE_LINE = 64  # bytes
+
+
+def fetched(monkeypatch: pytest.MonkeyPatch, *roots: ad.Tensor) -> list[tuple[Any, set[int]]]:
+    """Each memory of which something is fetched ahead, and the lines of it."""
+    found: dict[int, tuple[Any, set[int]]] = {}
+
+    def note(run: Run, env: dict[str, Any], s: L.Prefetch) -> None:
+        memory, at = env[s.pointer]
+        found.setdefault(id(memory), (memory, set()))[1].add(at // CACHE_LINE)
+
+    monkeypatch.setitem(RUN, L.Prefetch, note)  # type: ignore[misc]
+    plan, leaves, free = planned(*roots)
+    program = compile_nests(plan)
+    assert program is not None
+    oracle = Oracle(program.fusion, leaves, free)
+    oracle.run()
+    return list(found.values())
+
+
+def test_products_fetch_what_is_near_for_all_of_a_long_sum(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums in blocks: each block fetches a part of what the nest behind the product reads."""
+    a, b, c = [ad.tensor(normal(n, 32, dtype="float32", seed=k)) for k, n in enumerate((24, 32, 24))]
+    with tuned(deep=8, sums=4, joined_from=1):
+        made = fetched(monkeypatch, a @ b + c)
+    (lines,) = [lines for memory, lines in made if memory.tobytes() == c.numpy().tobytes()]
+    assert len(lines) >= 24 * 32 * 4 // CACHE_LINE // 2  # tiles take turns with the array that is written
+
+
+def test_winograds_convolutions_fetch_the_pixels_and_weights_that_come_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    channels, width = 16, 128
+    x, w = [ad.tensor(normal(*shape, dtype="float32")) for shape in ((8, channels, 4, 4), (width, channels, 3, 3))]
+    made = fetched(monkeypatch, F.conv2d(x, w, padding=1).mean(axis=(0, 2, 3)))
+    size = 16 * channels * width * 4
+    (pixels,) = [lines for memory, lines in made if memory.size == x.numpy().nbytes]
+    assert len(pixels) >= x.numpy().nbytes // CACHE_LINE // 2
+    (lines,) = [lines for memory, lines in made if size <= memory.size < 1.1 * size]
+    panels = width // (max(tuning().heights)[0] * lanes_of("float32"))
+    assert len(lines) >= size // CACHE_LINE * (panels - 1) // panels
 
 
 # Printed loops -------------------------------------------------------------------------------------------------------------

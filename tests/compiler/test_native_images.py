@@ -114,6 +114,20 @@ def test_parts_of_the_gradient_of_weights_have_enough_to_add_up() -> None:
         assert parts() == 8
 
 
+def test_tiny_images_are_computed_together() -> None:
+    """An image of 4×4 has four tiles: for each range of images all weights are read anew."""
+    x, w = [ad.variable(normal(*shape, dtype="float32")) for shape in ((32, 16, 4, 4), (16, 16, 3, 3))]
+    y = F.conv2d(x, w, padding=1)
+    with tuned(image_tile=1, joined_from=1, joined_tile=256):
+        (alone,) = [unit for unit in fused(y).units if isinstance(unit, Window)]
+        schedule = schedule_window(alone)
+        assert (schedule.way, schedule.tile) == ("2×2 outputs", 8)
+        total = y.mean(axis=(0, 2, 3))
+        (nest,) = [unit for unit in fused(total).units if isinstance(unit, Nest) and unit.products]
+        assert nest.tile == 8 * 256
+        same_bits(total, *ad.gradients(weighted(y), [x, w]), tolerance=2e-5)
+
+
 def test_a_product_of_pixels_is_read_while_it_is_in_the_cache() -> None:
     x = ad.variable(normal(8, 32, 16, 16, dtype="float32"))
     w, b = ad.variable(normal(64, 32, 1, 1, dtype="float32", seed=1)), ad.variable(normal(64, dtype="float32", seed=2))

@@ -212,6 +212,7 @@ class WinogradWriter(ConvolutionWriter):
         e = self.e
         left, right = self.own(self.left, "place of pixels"), self.own(self.right, "place of results")
         self.on_block("pixels", images, left, images, first, self.counted(count))
+        # weights come from afar: tiles fetch the next panel
         items: list[int | Function] = [0, 0, LINE, len(self.panels)]
         for panel in self.panels:
             width, tiles = panel.vectors * self.lanes, self.product.strips(panel, count)

@@ -329,11 +329,12 @@ def _some(e: Emitter, count: str) -> tuple[str, str]:
 def _tiles(e: Emitter, kernel: Kernel) -> None:
     """All tiles of some rows. The list has what others will read or write next, of which each tile fetches a part: how many
     arrays, how many elements of one a tile fetches, how many for each k, and the arrays; these rows begin `c_first` elements
-    behind their starts. Then come the number of kinds of panels, and for each kind: the first column, how many such panels, how
-    wide they are, the step from one row of B to the next in it, and the number of kinds of tiles. For each of these: the first
-    row, the rows of a tile, how many such tiles; where the first one's part of A begins, how far from it the next one's; A's
-    strides, how far ahead to fetch; and the tile's function. A column's part of B lies `b_by` times the column behind B's start,
-    and of it the first `skipped` rows aren't read. More than `sums` products are added up in blocks of so many."""
+    behind their starts. Where there are no arrays that is of what lies behind a panel of B: of the next one, if B is packed. Then
+    come the number of kinds of panels, and for each kind: the first column, how many such panels, how wide they are, the step
+    from one row of B to the next in it, and the number of kinds of tiles. For each of these: the first row, the rows of a tile,
+    how many such tiles; where the first one's part of A begins, how far from it the next one's; A's strides, how far ahead to
+    fetch; and the tile's function. A column's part of B lies `b_by` times the column behind B's start, and of it the first
+    `skipped` rows aren't read. More than `sums` products are added up in blocks of so many."""
     element = ELEMENT[kernel.dtype]
 
     def further(pointer: str, by: str) -> str:
@@ -351,7 +352,7 @@ def _tiles(e: Emitter, kernel: Kernel) -> None:
         with e.loop("0", times, 1) as panel:
             first = e.plus(e.times(panel, width), column)
             b, c = further("%b", e.plus(e.times(first, "%b_by"), e.times("%skipped", b_step))), further("%c", first)
-            near.set(further(b, e.times(width, "%b_by")))
+            near.set(further(b, e.times(e.choose(e.test("ne", near_step, 0), width, "0"), "%b_by")))  # the next panel
             reader.jump(begin)
             with e.loop("0", kinds, 1):
                 top, rows, count, place, apart, a_row, a_step, ahead = reader.numbers(8)
@@ -374,8 +375,9 @@ def _tiles(e: Emitter, kernel: Kernel) -> None:
                     tile(a, b, e.index("umin", "%k", "%sums"), "%again", near.get())
                     with e.when(e.test("slt", "%sums", "%k")), e.loop("%sums", "%k", "%sums") as at:
                         left = e.index("umin", e.index("sub", "%k", at), "%sums")
-                        a, b = further(a, e.times(at, a_step)), further(b, e.times(at, b_step))
-                        tile(a, b, left, "true", further(near.get(), e.times(at, near_step)))
+                        ways = (a, a_step), (b, b_step), (near.get(), near_step)
+                        a_later, b_later, near_later = [further(p, e.times(at, step)) for p, step in ways]
+                        tile(a_later, b_later, left, "true", near_later)
                     near.advance(e.times(near_step, "%k"))
 
 

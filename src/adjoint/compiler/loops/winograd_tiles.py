@@ -25,6 +25,7 @@ FIELDS = ("channels", "rows", "columns", "room", "line", "image", "apart")
 # what is read; the first tap and the step to the next. By the definition a tap of a row reads the row that is `up` times that
 # row, less the padding and more the tap, divided by `down`, if there is such a row.
 OTHERS = ("tiles", "across", "above", "left of", "own", "other", "first tap", "next tap", "up", "down")
+NEXT = 4  # tiles: so far ahead the lines that a tile is the first to read are fetched, for no processor guesses them
 BLOCK = f"{matmul_tiles.LISTED}, ptr %source, ptr %target, ptr %images, ptr %weights, i64 %begin, i64 %count"
 
 
@@ -214,6 +215,7 @@ class Block:
         """Bᵀ d B of each tile."""
         e, numbers, form = self.e, self.numbers, self.form
         line, step, along = numbers["source line"], numbers["source channels"], range(form.window)
+        ahead = e.times(step, NEXT * form.step)
 
         def one(tile: Tile) -> None:
             top, left = [
@@ -231,6 +233,9 @@ class Block:
                     columns = [channel]
                     for _ in along[1:]:
                         columns.append(e.plus(columns[-1], step))
+                    for row in rows[-form.step :]:
+                        for column in columns[-form.step :]:
+                            e.prefetch(self.move(row, e.plus(column, ahead)))
                     if edge is None:
                         with e.masked(e.below(rest) if self.masked else None):
                             pixels = [e.load(rows[a], columns[b], "float32", 1) for a in along for b in along]
