@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from adjoint.tensors.protocols import LAZY_METHODS, METHODS
+from adjoint.tensors.protocols import ALIASES, LAZY_METHODS, METHODS
 
 FILE = Path(__file__).resolve().parents[2] / "src" / "adjoint" / "tensors" / "methods.pyi"
 HEAD = '''"""The methods of tensors that are public functions, for type checkers: the class gets them when the package is
@@ -19,7 +19,8 @@ def text() -> str:
     modules |= {module: sorted(names.split()) for module, names in LAZY_METHODS.items()}
     imports = [f"from {module.rpartition('.')[0]} import {module.rpartition('.')[2]}" for module in modules]
     methods = [f"    {name} = {module.rpartition('.')[2]}.{name}" for module in modules for name in modules[module]]
-    return HEAD + "\n".join(sorted(imports)) + "\n\nclass Methods:\n" + "\n".join([*methods, "    conjugate = conj\n"])
+    aliases = [f"    {name} = {function}" for name, function in ALIASES.items()]
+    return HEAD + "\n".join(sorted(imports)) + "\n\nclass Methods:\n" + "\n".join([*methods, *aliases]) + "\n"
 
 
 if __name__ == "__main__":
