@@ -197,21 +197,26 @@ def weights(widths: Sequence[int]) -> list[tuple[Array, Array]]:
     ]
 
 
+def descent(loss_of: Callable[[], Any], optimizer: Any) -> Case:
+    """Steps of an optimizer."""
+
+    def step(_: int) -> Any:
+        loss = loss_of()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        return loss
+
+    return Case(step, check=lambda: [float(step(0).item()) for _ in range(4)])
+
+
 def network() -> Mapping[str, Build]:
     """A step of the 784-128-64-10 network: loss.backward(); opt.step(); opt.zero_grad()."""
     x, y = draw(9, BATCH, WIDTHS[0]), np.random.default_rng(8).integers(0, WIDTHS[-1], BATCH)
 
     def steps(nn: Any, layers: list[Any], optimizer: Any, inputs: Any, targets: Any) -> Case:
         model = nn.Sequential(layers[0], nn.ReLU(), layers[1], nn.ReLU(), layers[2])
-
-        def step(_: int) -> Any:
-            loss = nn.functional.cross_entropy(model(inputs), targets)
-            loss.backward()
-            optimizer.step()
-            optimizer.zero_grad()
-            return loss
-
-        return Case(step, check=lambda: [float(step(0).item()) for _ in range(4)])
+        return descent(lambda: nn.functional.cross_entropy(model(inputs), targets), optimizer)
 
     def adjoint(ad: Any) -> Case:
         layers = [ad.nn.Linear(n, m) for n, m in itertools.pairwise(WIDTHS)]
@@ -281,16 +286,6 @@ def transformer() -> Mapping[str, Build]:
     targets = random.integers(0, VOCABULARY, SEQUENCES * CONTEXT)
     mask = np.triu(np.full((CONTEXT, CONTEXT), -1e9, np.float32), 1)
 
-    def steps(loss_of: Callable[[], Any], optimizer: Any) -> Case:
-        def step(_: int) -> Any:
-            loss = loss_of()
-            loss.backward()
-            optimizer.step()
-            optimizer.zero_grad()
-            return loss
-
-        return Case(step, check=lambda: [float(step(0).item()) for _ in range(4)])
-
     def adjoint(ad: Any) -> Case:
         p = {name: ad.variable(value) for name, value in transformer_parameters().items()}
 
@@ -304,7 +299,7 @@ def transformer() -> Mapping[str, Build]:
             "loss": ad.nn.functional.cross_entropy,
         }  # fmt: skip
         given = ad.tensor(tokens), ad.tensor(targets), ad.tensor(mask)
-        return steps(lambda: transformer_loss(p, *given, lib), ad.optim.AdamW(list(p.values()), lr=1e-3))
+        return descent(lambda: transformer_loss(p, *given, lib), ad.optim.AdamW(list(p.values()), lr=1e-3))
 
     def torch(torch: Any, compiled: bool = False) -> Case:
         p = {name: torch.nn.Parameter(torch.from_numpy(x.copy())) for name, x in transformer_parameters().items()}
@@ -316,7 +311,7 @@ def transformer() -> Mapping[str, Build]:
         given = torch.from_numpy(tokens), torch.from_numpy(targets), torch.from_numpy(mask)
         optimizer = torch.optim.AdamW(list(p.values()), lr=1e-3, fused=True)
         loss = torch.compile(transformer_loss) if compiled else transformer_loss
-        return steps(lambda: loss(p, *given, lib), optimizer)
+        return descent(lambda: loss(p, *given, lib), optimizer)
 
     return {"adjoint": adjoint, "torch": torch, "torch.compile": lambda engine: torch(engine, compiled=True)}
 

@@ -29,15 +29,20 @@ def network(nn: Any) -> Any:
     return nn.Sequential(nn.Flatten(), nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 64), nn.ReLU(), nn.Linear(64, 10))
 
 
-def plain_loop(ad: Any) -> Case:
-    """A loop of one's own around `ad.jit`."""
+def prepared(ad: Any) -> tuple[Any, Any, Any, Any, Any]:
+    """Images, labels, the network, its optimizer, and a loader of shuffled batches."""
     images, labels, draw = data()
     model = network(ad.nn)
     for parameter in model.parameters():
         parameter.data = draw(parameter.shape)
-    start = model.state_dict()
     optimizer = ad.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-    loader = ad.data.DataLoader((images, labels), BATCH, shuffle=True)
+    return images, labels, model, optimizer, ad.data.DataLoader((images, labels), BATCH, shuffle=True)
+
+
+def plain_loop(ad: Any) -> Case:
+    """A loop of one's own around `ad.jit`."""
+    images, labels, model, optimizer, loader = prepared(ad)
+    start = model.state_dict()
 
     def descend(x: Any, y: Any) -> Any:
         loss = ad.nn.functional.cross_entropy(model(x), y)
@@ -57,13 +62,8 @@ def plain_loop(ad: Any) -> Case:
 
 def fitted(ad: Any) -> Case:
     """`ad.train.fit`, as the commands use it."""
-    images, labels, draw = data()
-    model = network(ad.nn)
-    for parameter in model.parameters():
-        parameter.data = draw(parameter.shape)
+    images, labels, model, optimizer, loader = prepared(ad)
     start = model.state_dict()
-    optimizer = ad.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-    loader = ad.data.DataLoader((images, labels), BATCH, shuffle=True)
     loss = ad.nn.functional.cross_entropy
 
     class Silent:  # no line of text for each sample

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.composites.shaping import at, span, spread
+from adjoint.composites.shaping import at, span, spread, widths_of
 from adjoint.composites.shaping import pad as filled
 from adjoint.dtypes import real_of
 from adjoint.graph import Node
@@ -87,12 +87,7 @@ STATISTICS = ("maximum", "mean", "median", "minimum")
 
 def in_mode(x: Node, widths: Any, mode: str, *, even: bool, length: Any, ends: Any) -> Node:
     """x padded axis after axis, each by what lies in it and what was put around the axes before: modes as NumPy has them."""
-    given = np.asarray(widths)
-    if given.dtype.kind not in "iu" and given.size:
-        raise TypeError(f"pad: widths are integers, got {widths!r}")
-    pairs = np.broadcast_to(given, (x.ndim, 2)).tolist() if x.ndim else []
-    if any(w < 0 for pair in pairs for w in pair):
-        raise ValueError(f"pad: negative width in {widths}")
+    pairs = widths_of(x, widths)
     lengths = None if length is None else np.broadcast_to(np.asarray(length), (x.ndim, 2)).tolist()
     values = np.broadcast_to(np.asarray(ends), (x.ndim, 2)).tolist() if x.ndim else []
     for axis, (before, after) in enumerate(pairs):

@@ -115,13 +115,19 @@ def roll(x: Node, shift: Any, axis: Any) -> Node:
     return x
 
 
-def pad(x: Node, widths: Any, value: Any) -> Node:
+def widths_of(x: Node, widths: Any) -> list[tuple[int, int]]:
+    """How much is padded before and behind, for each axis, from what NumPy's `pad` takes."""
     given = np.asarray(widths)
     if given.dtype.kind not in "iu" and given.size:
         raise TypeError(f"pad: widths are integers, got {widths!r}")
     pairs = np.broadcast_to(given, (x.ndim, 2)).tolist() if x.ndim else []
     if any(w < 0 for pair in pairs for w in pair):
         raise ValueError(f"pad: negative width in {widths}")
+    return pairs
+
+
+def pad(x: Node, widths: Any, value: Any) -> Node:
+    pairs = widths_of(x, widths)
     shape = tuple(n + a + b for n, (a, b) in zip(x.shape, pairs, strict=True))
     slices = tuple((a, n, 1) for n, (a, _) in zip(x.shape, pairs, strict=True))
     if isinstance(value, Node):

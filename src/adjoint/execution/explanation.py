@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint._tuples import NamedTuple
+from adjoint.execution.kernels import Kernel
 from adjoint.execution.numpy_programs import Streaming
 from adjoint.execution.stages import Nested, Subject, nested, subject_of
 from adjoint.plan.plan import Plan
@@ -62,7 +62,7 @@ class Explanation:
             return cls.of(part.subject)
         names = tuple([step.op.name for step in part.subject.plan.steps])
         flops = sum([step.type.size for step in part.subject.plan.steps if step.op.elementwise])
-        return cls("native", [Operation("one loop", (), names, 0, flops, part.seconds())])
+        return cls("native", [Kernel("one loop", (), names, 0, flops, part.seconds())])
 
     @property
     def seconds(self) -> float:
@@ -118,20 +118,6 @@ class Explanation:
         return str(self)
 
 
-class Operation(NamedTuple):
-    """One step of the interpreter, in the form of a kernel."""
-
-    kind: str
-    shape: tuple[int, ...]
-    operations: tuple[str, ...]
-    bytes: int
-    flops: int
-    seconds: float
-    shared: int = 1
-    lines: str = ""
-    reason: str = ""
-
-
 def explain(*outputs: Any, stage: str | None = None) -> Any:
     """How pending tensors would be computed, or how a jitted function is: a table of kernels, or any stage as text.
 
@@ -157,7 +143,7 @@ def explain(*outputs: Any, stage: str | None = None) -> Any:
     return Explanation.of(subject) if stage is None else subject.text(stage)
 
 
-def _interpreted(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Operation]:
+def _interpreted(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Kernel]:
     steps, labels = plan.steps, Labels(plan)
     program = Streaming(plan)
     best = [float("inf")] * len(steps)
@@ -187,7 +173,7 @@ def _interpreted(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Oper
             flops = 2 * step.type.size * plan.types[step.inputs[0]].shape[-1]
         shape = () if type(step.type) is tuple else step.type.shape
         line = labels.line(step.output)
-        found.append(Operation("numpy", shape, (step.op.name,), size, flops, seconds, 1, line))
+        found.append(Kernel("numpy", shape, (step.op.name,), size, flops, seconds, 1, line))
     return found
 
 

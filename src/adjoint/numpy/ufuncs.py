@@ -60,6 +60,11 @@ def _modf(x: Any) -> tuple[Tensor, Tensor]:
     return f.where(f.isinf(t), f.copysign(0.0, t), t - whole), whole
 
 
+def _ldexp(x: Any, n: Any) -> Any:
+    significand = _floating(x)
+    return significand * f.astype(special.exp2(as_tensor(n)), significand.dtype)
+
+
 def _times(name: str, factor: float) -> Callable[[Any], Tensor]:
     return lambda x: _real(name, as_tensor(x)) * factor
 
@@ -69,7 +74,7 @@ MORE: dict[Any, Callable[..., Any]] = {
     np.radians: _times("radians", math.pi / 180), np.deg2rad: _times("deg2rad", math.pi / 180),
     np.fmax: selecting.fmax, np.fmin: selecting.fmin, np.heaviside: selecting.heaviside, np.fmod: _fmod,
     np.divmod: lambda x, y: (f.floor_divide(x, y), f.remainder(x, y)), np.modf: _modf,
-    np.ldexp: lambda x, n: _floating(x) * special.exp2(as_tensor(n)).astype(_floating(x).dtype),
+    np.ldexp: _ldexp,
     np.float_power: lambda x, y: f.power(_floating(x), _floating(y)),
     np.fabs: lambda x: f.abs(_real("fabs", _floating(x))), np.rint: lambda x: f.round(_floating(x)),
     np.logaddexp2: lambda x, y: f.logaddexp(as_tensor(x) * math.log(2), as_tensor(y) * math.log(2)) / math.log(2),

@@ -57,7 +57,9 @@ class LazyMethod:
 for _module, _names in LAZY_METHODS.items():
     for _name in _names.split():
         setattr(Tensor, _name, LazyMethod(_module, _name))
-Tensor.conjugate = f.conj  # type: ignore[attr-defined]
+ALIASES = {"conjugate": "conj"}
+for _name, _function in ALIASES.items():
+    setattr(Tensor, _name, getattr(f, _function))
 
 # A primitive whose kernel is NumPy's own function is what that gives of tensors; these are made otherwise.
 _ELEMENTWISE: dict[Any, Any] = {

@@ -32,9 +32,12 @@ from adjoint.tensors.values import Values
 
 if TYPE_CHECKING:
     from adjoint.tensors import functions as _f
+    from adjoint.tensors.methods import Methods
+else:
+    Methods = object  # they are put onto the class: see `protocols`
 
 
-class Tensor(Values, Gradients, Assignment):
+class Tensor(Values, Gradients, Assignment, Methods):
     """An array that remembers how it was computed.
 
     Made by `ad.tensor`, `ad.variable`, the other constructors and every operation on tensors. Operations record a graph
@@ -204,33 +207,6 @@ class Tensor(Values, Gradients, Assignment):
         def __abs__(self) -> Tensor: ...
         def __invert__(self) -> Tensor: ...
 
-        sum, prod, max, min, mean, var, std = _f.sum, _f.prod, _f.max, _f.min, _f.mean, _f.var, _f.std
-        any, all, argmax, argmin, logsumexp = _f.any, _f.all, _f.argmax, _f.argmin, _f.logsumexp
-        norm, softmax, log_softmax, count_nonzero = _f.norm, _f.softmax, _f.log_softmax, _f.count_nonzero
-        cumulative_sum, cumulative_prod, sort, argsort = _f.cumulative_sum, _f.cumulative_prod, _f.sort, _f.argsort
-        abs, sign, exp, expm1, log, log1p, log2 = _f.abs, _f.sign, _f.exp, _f.expm1, _f.log, _f.log1p, _f.log2
-        log10, sqrt, square, reciprocal = _f.log10, _f.sqrt, _f.square, _f.reciprocal
-        sin, cos, tan, asin, acos, atan = _f.sin, _f.cos, _f.tan, _f.asin, _f.acos, _f.atan
-        sinh, cosh, tanh, asinh, acosh, atanh = _f.sinh, _f.cosh, _f.tanh, _f.asinh, _f.acosh, _f.atanh
-        erf, relu, sigmoid, softplus, gelu, silu = _f.erf, _f.relu, _f.sigmoid, _f.softplus, _f.gelu, _f.silu
-        erfc, signbit, negative, logical_not, bitwise_invert = (
-            _f.erfc, _f.signbit, _f.negative, _f.logical_not, _f.bitwise_invert,
-        )  # fmt: skip
-        floor, ceil, round, trunc, conj = _f.floor, _f.ceil, _f.round, _f.trunc, _f.conj
-        isfinite, isinf, isnan, clip, maximum, minimum = (
-            _f.isfinite,
-            _f.isinf,
-            _f.isnan,
-            _f.clip,
-            _f.maximum,
-            _f.minimum,
-        )
-        astype, flatten, squeeze, expand_dims = _f.astype, _f.flatten, _f.squeeze, _f.expand_dims
-        broadcast_to, moveaxis, swapaxes, repeat, tile = _f.broadcast_to, _f.moveaxis, _f.swapaxes, _f.repeat, _f.tile
-        flip, roll, take, take_along_axis = _f.flip, _f.roll, _f.take, _f.take_along_axis
-        matmul, dot, outer, split, unstack = _f.matmul, _f.dot, _f.outer, _f.split, _f.unstack
-        nonzero, tril, triu = _f.nonzero, _f.tril, _f.triu
-
     def reshape(self, *shape: Any) -> Tensor:
         """The same elements in another shape, given as ints or one tuple; one -1 is filled in."""
         return _f_namespace["reshape"](self, shape[0] if len(shape) == 1 else shape)  # type: ignore[no-any-return]
@@ -239,15 +215,6 @@ class Tensor(Values, Gradients, Assignment):
         """The axes in another order, given as ints or one tuple."""
         chosen = axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
         return _f_namespace["permute_dims"](self, chosen)  # type: ignore[no-any-return]
-
-    def ravel(self, order: str = "C") -> Tensor:
-        """All elements along one axis; `order` "F" takes the first axis fastest, as NumPy does."""
-        x = self.T if order == "F" else self
-        return recorded(ops.reshape(x.node, (x.size,)), _getframe(1))
-
-    def copy(self, order: str = "C") -> Tensor:
-        """The tensor itself: values never change, so a copy is another name of the same node."""
-        return wrap(self.node)
 
     def transpose(self, *axes: Any) -> Tensor:
         """The axes in another order, given as ints or one tuple; without arguments, reversed; two ints exchange two axes.

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from adjoint import _files
 
-from .tensorboard import TensorBoard
+from .tensorboard import Appended, TensorBoard
 
 __all__ = ["JsonLines", "LogPath", "Logs"]
 
@@ -43,7 +43,7 @@ class Logs:
         self.close()
 
 
-class JsonLines:
+class JsonLines(Appended):
     """Appends records to a file, each a line of its own that is there when `write` returns.
 
     `after` is the step at which a resumed run goes on: what the file says about later steps, and a line that wasn't
@@ -62,16 +62,6 @@ class JsonLines:
         """Add a line. Numbers that JSON lacks (infinity, NaN) become null."""
         self._file.write(json.dumps({name: _plain(value) for name, value in record.items()}) + "\n")
         self._file.flush()
-
-    def close(self) -> None:
-        """End the file."""
-        self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
 
 def _lines(path: Path, after: int) -> list[str]:

@@ -13,7 +13,7 @@ import struct
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Self
 
 import numpy as np
 
@@ -72,7 +72,23 @@ def _event(moment: float, step: int, values: dict[str, float]) -> bytes:
     return b"\x09" + struct.pack("<d", moment) + b"\x10" + _count(step) + _field(5, summary)
 
 
-class TensorBoard:
+class Appended:
+    """A file that is held open, and added to."""
+
+    _file: IO[Any]
+
+    def close(self) -> None:
+        """End the file."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+class TensorBoard(Appended):
     """Adds numbers by step to a file in a folder, for `tensorboard --logdir`.
 
     `after` is the step at which a resumed run goes on: events of later steps are removed first. Raises OSError where it
@@ -103,16 +119,6 @@ class TensorBoard:
         values = {name: float(value) for name, value in numbers.items() if isinstance(value, int | float)}
         self._file.write(_record(_event(time.time(), step, values)))
         self._file.flush()
-
-    def close(self) -> None:
-        """End the file."""
-        self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
 
 def read_events(folder: str | os.PathLike[str]) -> Iterator[tuple[int, dict[str, float]]]:

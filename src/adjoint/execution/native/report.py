@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from adjoint._tuples import NamedTuple
 from adjoint.compiler import linking
 from adjoint.compiler.excerpts import Key, key_of
 from adjoint.compiler.fuse.fuse import Fusion
@@ -25,6 +24,7 @@ from adjoint.compiler.loops.text import functions_text
 from adjoint.compiler.pipeline import NAMES, WRITTEN, code_text, source_text
 from adjoint.compiler.tables import Start
 from adjoint.compiler.units import schedule_of
+from adjoint.execution.kernels import Kernel
 from adjoint.execution.native.frames import Frame
 from adjoint.execution.native.program import Native, chosen
 from adjoint.machine.machine import CELL, NumberMachine
@@ -33,25 +33,9 @@ from adjoint.plan.plan import Plan, Step
 from adjoint.plan.text import Labels
 from adjoint.shapes import size_of
 
-__all__ = ["NAMES", "Kernel", "Report"]
+__all__ = ["NAMES", "Report"]
 
 ROUNDS = 5
-
-
-class Kernel(NamedTuple):
-    """One kernel: `kind` is loops, product, window, matrices, move, transform, running, order or numpy, or how often a stretch of
-    operations on single numbers is done; bytes read and written; floating operations; seconds; how many units of the program
-    share its code; the user's lines; why it isn't native, if it isn't."""
-
-    kind: str
-    shape: tuple[int, ...]
-    operations: tuple[str, ...]
-    bytes: int
-    flops: int
-    seconds: float
-    shared: int = 1
-    lines: str = ""
-    reason: str = ""
 
 
 class Report:

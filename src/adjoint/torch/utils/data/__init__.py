@@ -149,28 +149,14 @@ class WeightedRandomSampler(Sampler):
         return self.num_samples
 
 
-class BatchSampler(Sampler):
+class BatchSampler(core_data.BatchSampler, Sampler):
     """What another sampler gives, in lists of one length."""
 
     def __init__(self, sampler: Any, batch_size: int, drop_last: bool) -> None:
-        super().__init__()
         if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
             raise ValueError(f"BatchSampler: batch_size must be a positive integer, not {batch_size!r}")
+        Sampler.__init__(self)
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
-
-    def __iter__(self) -> Iterator[list[int]]:
-        batch: list[int] = []
-        for number in self.sampler:
-            batch.append(number)
-            if len(batch) == self.batch_size:
-                yield batch
-                batch = []
-        if batch and not self.drop_last:
-            yield batch
-
-    def __len__(self) -> int:
-        n = len(self.sampler)
-        return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
 
 
 def default_collate(batch: Sequence[Any]) -> Any:
