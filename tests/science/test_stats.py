@@ -430,6 +430,22 @@ def test_vectors_that_hold_nan_have_no_probability():
     assert ad.isnan(S.Transformed(S.Normal(0.0, 1.0), S.Exp()).log_prob(np.nan))
 
 
+class Mirrored:
+    """SciPy's distribution of loc - scale x."""
+
+    def __init__(self, of, loc, scale):
+        self.of, self.loc, self.scale = of, loc, scale
+
+    def isf(self, p):
+        return self.loc - self.scale * self.of.ppf(p)
+
+    def ppf(self, p):
+        return self.loc - self.scale * self.of.isf(p)
+
+    def logpdf(self, x):
+        return self.of.logpdf((self.loc - x) / self.scale) - np.log(self.scale)
+
+
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [
@@ -442,6 +458,16 @@ def test_vectors_that_hold_nan_have_no_probability():
         (S.Gumbel(double(0.5), 2.0), stats.gumbel_r(0.5, 2.0)),
         (S.Exponential(double(2.0)), stats.expon(scale=0.5)),
         (S.Weibull(double(2.0), 1.5), stats.weibull_min(1.5, scale=2.0)),
+        (S.Gamma(double(2.0), 3.0), stats.gamma(2.0, scale=1 / 3)),
+        (S.InverseGamma(double(3.0), 2.0), stats.invgamma(3.0, scale=2.0)),
+        (S.Beta(double(0.2), 30.0), stats.beta(0.2, 30.0)),
+        (S.StudentT(double(5.0), 0.5, 2.0), stats.t(5.0, 0.5, 2.0)),
+        (S.StudentT(double(1000.0), 0.5, 2.0), stats.t(1000.0, 0.5, 2.0)),
+        (
+            S.Transformed(S.Gamma(double(2.0), 3.0), S.Affine(0.0, -2.0)),
+            Mirrored(stats.gamma(2.0, scale=1 / 3), 0.0, 2.0),
+        ),
+        (S.Mixture([0.5, 0.5], S.Gamma(double(2.0), [3.0, 3.0])), stats.gamma(2.0, scale=1 / 3)),
     ],
     ids=lambda x: type(x).__name__,
 )
@@ -454,13 +480,61 @@ def test_far_tails_keep_their_digits(ours, theirs):
         if far < 1e30:  # the upper tail alone: its density, ranks and slopes
             low = double(theirs.isf(2 * p))
             tail = S.Truncated(ours, low=low)
-            np.testing.assert_allclose(tail.log_prob(double(far)).item(), theirs.logpdf(far) - np.log(2 * p), 1e-7)
+            np.testing.assert_allclose(
+                tail.log_prob(double(far)).item(), theirs.logpdf(far) - np.log(2 * p), 1e-7, 1e-8
+            )
             np.testing.assert_allclose(tail.icdf(double(0.5)).item(), far, 1e-7)
             np.testing.assert_allclose(tail.cdf(double(far)).item(), 0.5, 1e-7)
     lower = theirs.ppf(1e-30)
     if np.isfinite(lower) and lower < 0:
         np.testing.assert_allclose(ours.cdf(double(lower)).item(), 1e-30, 1e-9)
         np.testing.assert_allclose(ours.icdf(double(1e-30)).item(), lower, 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "at"),
+    [
+        (S.Poisson(double(3.0)), stats.poisson(3.0), 60.0),
+        (S.Binomial(double(200.0), double(1e-3)), stats.binom(200, 1e-3), 20.0),
+        (S.NegativeBinomial(double(2.5), double(0.1)), stats.nbinom(2.5, 0.9), 30.0),
+        (S.Geometric(double(0.8)), stats.geom(0.8, loc=-1), 50.0),
+        (S.Bernoulli(double(1e-20)), stats.bernoulli(1e-20), 0.0),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_far_tails_of_counts_keep_their_digits(ours, theirs, at):
+    assert theirs.sf(at) < 1e-17
+    np.testing.assert_allclose(ours.sf(double(at)).item(), theirs.sf(at), 1e-10)
+    np.testing.assert_array_equal(ours.sf(double([-1.0, np.inf])), [1.0, 0.0])
+    for k in (0.0, 1.0, at):
+        p = double(theirs.sf(k) * 1.001)
+        if 0 < p.item() < 1:
+            assert ours.isf(p).item() == k
+    *others, last = [x.item() for x in ad.tree.flatten(ours)[0]]
+
+    def probability(x):
+        return type(ours)(*map(double, others), x).sf(double(at))
+
+    h = 1e-5 * last
+    slope = (probability(double(last + h)).item() - probability(double(last - h)).item()) / (2 * h)
+    np.testing.assert_allclose(ad.grad(probability)(double(last)).item(), slope, 1e-6)
+
+
+@pytest.mark.parametrize("p", [1e-30, 1e-3, 0.4, 0.7])
+def test_tails_of_what_is_truncated_keep_their_digits(p):
+    for d, theirs in (
+        (S.Truncated(S.Normal(double(0.0), 1.0), low=0.0), stats.halfnorm()),
+        (S.Truncated(S.Gamma(double(1.0), 2.0), low=1.0), stats.expon(loc=1.0, scale=0.5)),
+        (S.Truncated(S.Gumbel(double(0.0), 1.0), high=-3.0), None),
+    ):
+        if theirs is None and p < 1e-3:
+            continue  # what is left of a lower tail's end has no more digits than it
+        x = d.isf(double(p))
+        np.testing.assert_allclose(d.sf(x).item(), p, 1e-9)
+        if theirs is not None:
+            np.testing.assert_allclose(x.item(), theirs.isf(p), 1e-9)
+        slope = ad.grad(d.isf)(double(p)).item()
+        np.testing.assert_allclose(slope, -1 / np.exp(d.log_prob(x).item()), 1e-7)
 
 
 def test_an_interval_without_probability_gives_nan():

@@ -158,8 +158,11 @@ class Distribution:
         return 1 - self.cdf(x)
 
     def isf(self, p: Any) -> Tensor:
-        """The value whose sf is p."""
-        return self.icdf(1 - self._value(p))
+        """The value whose sf is p (of counts: the smallest whose sf is at most p); NaN outside of [0, 1]."""
+        if type(self).sf is Distribution.sf:
+            return self.icdf(1 - self._value(p))
+        found = _least_count if self.discrete else _inverted
+        return found(self, self._value(p), upper=True)
 
     def entropy(self) -> Tensor:
         """The expectation of -log_prob."""
@@ -223,16 +226,18 @@ def _to_line(x: Tensor, low: float, high: float) -> Tensor:
     return low + f.exp(x) if high == math.inf else low + (high - low) * f.sigmoid(x)
 
 
-def _inverted(d: Distribution, p: Tensor) -> Tensor:
-    """By bisection on the line that the support is mapped to; derivatives as cdf(x) = p determines x."""
+def _inverted(d: Distribution, p: Tensor, upper: bool = False) -> Tensor:
+    """By bisection on the line that the support is mapped to; derivatives as cdf(x) = p, or sf(x) = p, determines x."""
     low, high = d.support
     shape = np.broadcast_shapes(p.shape, d.batch_shape)
     wanted = f.broadcast_to(p, shape)
     target = stop_gradient(wanted)
     farthest = float(np.finfo(p.dtype.dtype).max) / 4
+    chance, first, last = (d.sf, target < 1, target > 0) if upper else (d.cdf, target > 0, target < 1)
 
     def below(x: Tensor) -> Tensor:
-        return stop_gradient(d.cdf(_to_line(x, low, high))) < target
+        found = stop_gradient(chance(_to_line(x, low, high)))
+        return found > target if upper else found < target
 
     def wider(ends: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
         a, b = ends
@@ -240,7 +245,7 @@ def _inverted(d: Distribution, p: Tensor) -> Tensor:
 
     def open_end(ends: tuple[Tensor, Tensor]) -> Tensor:
         a, b = ends
-        return (((~below(a) & (target > 0)) | (below(b) & (target < 1))) & (f.maximum(abs(a), b) < farthest)).any()
+        return (((~below(a) & first) | (below(b) & last)) & (f.maximum(abs(a), b) < farthest)).any()
 
     def halve(_: Tensor, ends: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
         a, b = ends
@@ -249,9 +254,10 @@ def _inverted(d: Distribution, p: Tensor) -> Tensor:
 
     start = (f.full(shape, -1.0, dtype=p.dtype), f.full(shape, 1.0, dtype=p.dtype))
     a, b = fori_loop(0, 70, halve, while_loop(open_end, wider, start))
-    x = determined(_to_line((a + b) / 2, low, high), lambda v: d.cdf(v) - wanted, elementwise=True)
-    x = f.where(target <= 0, low, f.where(target >= 1, high, x))
-    return f.where((target >= 0) & (target <= 1), x + end_slope(d, x, wanted), math.nan)
+    x = determined(_to_line((a + b) / 2, low, high), lambda v: chance(v) - wanted, elementwise=True)
+    x = f.where(first, f.where(last, x, high), low)
+    slope = end_slope(d, x, wanted)
+    return f.where((target >= 0) & (target <= 1), x - slope if upper else x + slope, math.nan)
 
 
 def end_slope(d: Distribution, x: Tensor, p: Tensor) -> Tensor:
@@ -263,12 +269,15 @@ def end_slope(d: Distribution, x: Tensor, p: Tensor) -> Tensor:
     return finite + steep(p, slope == math.inf, slope == math.inf)
 
 
-def _least_count(d: Distribution, p: Tensor) -> Tensor:
+def _least_count(d: Distribution, p: Tensor, upper: bool = False) -> Tensor:
     """By doubling and bisection among the counts."""
     shape = np.broadcast_shapes(p.shape, d.batch_shape)
     target = stop_gradient(f.broadcast_to(p, shape))
+    last = target <= 0 if upper else target >= 1
 
     def reached(k: Tensor) -> Tensor:
+        if upper:
+            return stop_gradient(d.sf(k)) <= target * (1 + 1e-14)
         return stop_gradient(d.cdf(k)) >= target * (1 - 1e-14)
 
     def halve(_: Tensor, ends: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
@@ -277,9 +286,7 @@ def _least_count(d: Distribution, p: Tensor) -> Tensor:
         return f.where(reached(middle), a, middle), f.where(reached(middle), middle, b)
 
     top = f.full(shape, 1.0, dtype=p.dtype)
-    top = while_loop(
-        lambda b: (~reached(b) & (target < 1) & (b < 1e15)).any(), lambda b: f.where(reached(b), b, 2 * b), top
-    )
+    top = while_loop(lambda b: (~reached(b) & ~last & (b < 1e15)).any(), lambda b: f.where(reached(b), b, 2 * b), top)
     _, k = fori_loop(0, 52, halve, (f.full(shape, -1.0, dtype=p.dtype), top))
-    k = f.where(target >= 1, d.support[1], k)
+    k = f.where(last, d.support[1], k)
     return f.where((target >= 0) & (target <= 1), k, math.nan)

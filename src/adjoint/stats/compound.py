@@ -101,6 +101,9 @@ class Mixture(Distribution):
     def cdf(self, x: Any) -> Tensor:
         return (self.weights.probs * self.components.cdf(self._beside(self._value(x)))).sum(axis=-1)
 
+    def sf(self, x: Any) -> Tensor:
+        return (self.weights.probs * self.components.sf(self._beside(self._value(x)))).sum(axis=-1)
+
     def _averaged(self, x: Tensor) -> Tensor:
         weights = self.weights.probs
         for _ in self.event_shape:
@@ -194,15 +197,31 @@ class Transformed(Distribution):
         return rising
 
     def cdf(self, y: Any) -> Tensor:
+        return self._one_side(self.base.cdf, self.base.sf, y)
+
+    def sf(self, y: Any) -> Tensor:
+        return self._one_side(self.base.sf, self.base.cdf, y)
+
+    def _one_side(self, rising: Callable[[Any], Tensor], falling: Callable[[Any], Tensor], y: Any) -> Tensor:
         y = self._value(y)
         for t in reversed(self.transforms):
             y = t.bounded_inverse(y)
-        value = self.base.cdf(y)
-        return f.where(self._rising(), value, 1 - value)
+        return self._by_direction(rising, falling, y)
 
     def icdf(self, p: Any) -> Tensor:
-        p = self._value(p)
-        x = self.base.icdf(f.where(self._rising(), p, 1 - p))
+        return self._image(self._by_direction(self.base.icdf, self.base.isf, self._value(p)))
+
+    def isf(self, p: Any) -> Tensor:
+        return self._image(self._by_direction(self.base.isf, self.base.icdf, self._value(p)))
+
+    def _by_direction(self, rising: Callable[[Any], Tensor], falling: Callable[[Any], Tensor], x: Tensor) -> Tensor:
+        """One function of x where the transforms rise, the other where they fall."""
+        rises = self._rising()
+        if isinstance(rises, bool):
+            return rising(x) if rises else falling(x)
+        return f.where(rises, rising(x), falling(x))
+
+    def _image(self, x: Tensor) -> Tensor:
         for t in self.transforms:
             x = t(x)
         return x
@@ -259,7 +278,7 @@ class Truncated(Distribution):
         """The probability below the lower end, that above it, whether to compute with upper tails (None: never), and what lies
         between the ends."""
         begin, end = self._between(self.base.cdf, 0.0)
-        if type(self.base).isf is Distribution.isf:
+        if type(self.base).sf is Distribution.sf:
             mass = end - begin
             return begin, 1 - begin, None, f.where(mass > 0, mass, math.nan)
         above, rest = self._between(self.base.sf, 1.0)
@@ -284,6 +303,17 @@ class Truncated(Distribution):
             reached = f.where(upper, above - self.base.sf(x), reached)
         return f.clip(reached / mass, 0.0, 1.0)
 
+    def sf(self, x: Any) -> Tensor:
+        x = self._value(x)
+        lower, end, rest = self._far_end()
+        left = f.where(lower, end - self.base.cdf(x), self.base.sf(x) - rest)
+        return f.clip(left / self._mass()[-1], 0.0, 1.0)
+
+    def _far_end(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Whether to compute what lies above a value with lower tails; the probability below the upper end, and that above it."""
+        end, rest = self._between(self.base.cdf, 0.0)[1], self._between(self.base.sf, 1.0)[1]
+        return stop_gradient(end) < 0.5, end, rest
+
     def icdf(self, p: Any) -> Tensor:
         p = self._value(p)
         x = self._at_rank(p)
@@ -301,8 +331,27 @@ class Truncated(Distribution):
                 self.base.isf(f.where(upper, above - share, 0.5)),
                 self.base.icdf(f.where(upper, 0.5, begin + share)),
             )
-        inner = inner + stop_gradient(f.clip(inner, self.low, self.high) - inner)  # rounding may carry it outside
-        return f.where(p == 0, self.low, f.where(p == 1, self.high, inner))
+        return self._ending(inner, p, self.low, self.high)
+
+    def isf(self, p: Any) -> Tensor:
+        p = self._value(p)
+        _, _, upper, mass = self._mass()
+        if upper is None:
+            return self.icdf(1 - p)
+        share = f.where((p < 0) | (p > 1), math.nan, p) * mass
+        lower, end, rest = self._far_end()
+        inner = f.where(
+            lower,
+            self.base.icdf(f.where(lower, end - share, 0.5)),
+            self.base.isf(f.where(lower, 0.5, rest + share)),
+        )
+        x = self._ending(inner, p, self.high, self.low)
+        return x - end_slope(self, x, f.broadcast_to(p, x.shape))
+
+    def _ending(self, inner: Tensor, p: Tensor, first: Tensor, last: Tensor) -> Tensor:
+        """A value between the ends, where rounding may have carried it outside, or one of them where p is 0 or 1."""
+        inner = inner + stop_gradient(f.clip(inner, self.low, self.high) - inner)
+        return f.where(p == 0, first, f.where(p == 1, last, inner))
 
     @property
     def mean(self) -> Tensor:

@@ -100,7 +100,9 @@ class StudentT(Distribution):
         square = f.where(at_loc, 1.0, z * z)
         tail = 0.5 * special.betainc(self.df / 2, 0.5, self.df / (self.df + square))
         near = 0.5 - 0.5 * special.betainc(0.5, self.df / 2, square / (self.df + square))
-        tail = f.where(square < self.df, near, tail)
+        # The one loses small probabilities to rounding, the other of many degrees of freedom the digits of the square.
+        by_half = (square < self.df) & ((square < 1) | (near * self.df > 2))
+        tail = f.where(by_half, near, tail)
         return f.where(at_loc, 0.5 + density * cubic, f.where(z > 0, 1 - tail, tail))
 
     def sf(self, x: Any) -> Tensor:
@@ -156,6 +158,9 @@ class Gamma(Distribution):
     def cdf(self, x: Any) -> Tensor:
         return _gamma_cdf(self.concentration, self.rate * f.clip(self._value(x), 0.0))
 
+    def sf(self, x: Any) -> Tensor:
+        return _gamma_cdf(self.concentration, self.rate * f.clip(self._value(x), 0.0), upper=True)
+
     def entropy(self) -> Tensor:
         a = self.concentration
         return a - f.log(self.rate) + special.gammaln(a) + (1 - a) * special.digamma(a)
@@ -172,9 +177,10 @@ class Gamma(Distribution):
         return draws.gamma(self.concentration, self.rate, shape, key=key)
 
 
-def _gamma_cdf(a: Tensor, z: Tensor) -> Tensor:
-    """P(a, z) with a derivative by a too: -p(z) times that of a variate at its rank."""
+def _gamma_cdf(a: Tensor, z: Tensor, upper: bool = False) -> Tensor:
+    """P(a, z), or with `upper` Q(a, z), with a derivative by a too: -p(z) times that of a variate at its rank."""
     a, z = f.broadcast_arrays(a, z)
+    sign = -1.0 if upper else 1.0
 
     def slopes(value: Tensor, a: Tensor, z: Tensor) -> list[Tensor]:
         within = (z > 0) & (z < math.inf)
@@ -182,11 +188,11 @@ def _gamma_cdf(a: Tensor, z: Tensor) -> Tensor:
         density = f.exp(special.xlogy(a - 1, safe) - safe - special.gammaln(a))
         at_zero = f.where(a < 1, math.inf, f.where(a > 1, 0.0, f.exp(-z)))
         return [
-            f.where(within, -density * gamma_slope(safe, a), 0.0),
-            f.where(within, density, f.where(z == 0, at_zero, 0.0)),
+            f.where(within, -sign * density * gamma_slope(safe, a), 0.0),
+            f.where(within, sign * density, f.where(z == 0, sign * at_zero, 0.0)),
         ]
 
-    return moved_by(special.gammainc(a, z), [a, z], slopes)
+    return moved_by(special.gammaincc(a, z) if upper else special.gammainc(a, z), [a, z], slopes)
 
 
 class InverseGamma(Distribution):
@@ -212,8 +218,16 @@ class InverseGamma(Distribution):
         return inside(x > 0, a * f.log(b) - special.gammaln(a) - (a + 1) * f.log(safe) - b / safe, x)
 
     def cdf(self, x: Any) -> Tensor:
+        return self._beside(x, 0.0, upper=True)
+
+    def sf(self, x: Any) -> Tensor:
+        return self._beside(x, 1.0, upper=False)
+
+    def _beside(self, x: Any, below: float, upper: bool) -> Tensor:
+        """The probability of a reciprocal above that of x, or below it; as it is `below` the support."""
         x = self._value(x)
-        return f.where(x > 0, 1 - _gamma_cdf(self.concentration, self.rate / f.where(x > 0, x, 1.0)), beyond(x, 0.0))
+        found = _gamma_cdf(self.concentration, self.rate / f.where(x > 0, x, 1.0), upper)
+        return f.where(x > 0, found, beyond(x, below))
 
     def entropy(self) -> Tensor:
         a = self.concentration
@@ -307,6 +321,9 @@ class Beta(Distribution):
 
     def cdf(self, x: Any) -> Tensor:
         return special.betainc(self.concentration1, self.concentration0, f.clip(self._value(x), 0.0, 1.0))
+
+    def sf(self, x: Any) -> Tensor:
+        return special.betainc(self.concentration0, self.concentration1, 1 - f.clip(self._value(x), 0.0, 1.0))
 
     def entropy(self) -> Tensor:
         a, b = self.concentration1, self.concentration0

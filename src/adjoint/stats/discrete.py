@@ -130,6 +130,10 @@ class Bernoulli(_ByProbability):
         x = self._value(x)
         return f.where(x < 0, 0.0, f.where(x < 1, self._q, beyond(x, 1.0)))
 
+    def sf(self, x: Any) -> Tensor:
+        x = self._value(x)
+        return f.where(x < 0, 1.0, f.where(x < 1, self.probs, beyond(x, 0.0)))
+
     def entropy(self) -> Tensor:
         return -expected(self.probs, self._log_p) - expected(self._q, self._log_q)
 
@@ -173,6 +177,12 @@ class Binomial(_ByProbability):
         value = special.betainc(f.maximum(n - safe, 1.0), safe + 1, self._q)
         return f.where(k < 0, 0.0, f.where(k >= n, 1.0, beyond(k, value)))
 
+    def sf(self, x: Any) -> Tensor:
+        k, n = f.floor(self._value(x)), self.total_count
+        safe = f.where((k >= 0) & (k < n), k, 0.0)
+        value = special.betainc(safe + 1, f.maximum(n - safe, 1.0), self.probs)
+        return f.where(k < 0, 1.0, f.where(k >= n, 0.0, beyond(k, value)))
+
     def entropy(self) -> Tensor:
         """By the sum over all counts; TypeError under `jit`, where these aren't known."""
         summed = _summed_entropy(self, _most(self.total_count, "Binomial") + 1)
@@ -180,6 +190,10 @@ class Binomial(_ByProbability):
 
     def icdf(self, p: Any) -> Tensor:
         found = super().icdf(p)
+        return f.where(found == math.inf, self.total_count, found)
+
+    def isf(self, p: Any) -> Tensor:
+        found = super().isf(p)
         return f.where(found == math.inf, self.total_count, found)
 
     @property
@@ -242,6 +256,10 @@ class Poisson(_Counts):
         k = f.floor(self._value(x))
         return f.where(k < 0, 0.0, special.gammaincc(f.maximum(k, 0.0) + 1, self.rate))
 
+    def sf(self, x: Any) -> Tensor:
+        k = f.floor(self._value(x))
+        return f.where(k < 0, 1.0, special.gammainc(f.maximum(k, 0.0) + 1, self.rate))
+
     def entropy(self) -> Tensor:
         """By the sum of 150 terms up to a rate of 50, by the asymptotic series above."""
         r = f.maximum(self.rate, 50.0)
@@ -284,6 +302,11 @@ class Geometric(_ByProbability):
         more = -f.expm1((f.maximum(k, 1.0) + 1) * self._log_q)
         return f.where(k < 0, 0.0, f.where(k == 0, self.probs, more))
 
+    def sf(self, x: Any) -> Tensor:
+        k = f.floor(self._value(x))
+        more = f.exp((f.maximum(k, 1.0) + 1) * self._log_q)
+        return f.where(k < 0, 1.0, f.where(k == 0, self._q, more))
+
     def entropy(self) -> Tensor:
         return -(expected(self._q, self._log_q) + expected(self.probs, self._log_p)) / self.probs
 
@@ -323,6 +346,10 @@ class NegativeBinomial(_ByProbability):
     def cdf(self, x: Any) -> Tensor:
         k = f.floor(self._value(x))
         return f.where(k < 0, 0.0, special.betainc(self.total_count, f.maximum(k, 0.0) + 1, self._q))
+
+    def sf(self, x: Any) -> Tensor:
+        k = f.floor(self._value(x))
+        return f.where(k < 0, 1.0, special.betainc(f.maximum(k, 0.0) + 1, self.total_count, self.probs))
 
     def entropy(self) -> Tensor:
         """By the sum over the counts but those of the tail below the dtype's precision, whose values must be known: not under
