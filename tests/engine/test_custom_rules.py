@@ -328,6 +328,58 @@ class Scaled(ad.Function):
         return None, gradient * 2.0
 
 
+class OfParameters(ad.Function):
+    @staticmethod
+    def forward(ctx: Any, parameters: Any, x: ad.Tensor, scale: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x * scale
+
+    @staticmethod
+    def backward(ctx: Any, gradient: ad.Tensor) -> Any:
+        (x,) = ctx.saved_tensors
+        return ad.stack([ad.sum(gradient * x)]), gradient * 3.0, None
+
+
+class Used(OfParameters):
+    @staticmethod
+    def forward(ctx: Any, parameters: Any, x: ad.Tensor, scale: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x * scale + parameters[0] * 0.0
+
+
+def test_an_argument_that_stands_for_what_the_code_computes_with() -> None:
+    w = ad.variable(3.0, dtype="float64")
+    scale = [w]
+    for _ in range(2):  # the second time with another value
+        flat = ad.stack([w])
+        for parameters in (flat, flat * 1.0):
+            w.grad = None
+            made = OfParameters.apply(parameters, double(2.0), Holder(scale))
+            equal(made, 2 * w.item())
+            made.backward()
+            equal(w.grad, 2.0)
+        w.data = w + 1
+        made = OfParameters.apply(flat, double(2.0), Holder(scale))
+        equal(made, 2 * w.item())
+    for wrong in (flat.detach(), double([1.0]), ad.variable([1.0], dtype="float64")):
+        with pytest.raises(RuntimeError, match="none of its arguments"):
+            OfParameters.apply(wrong, double(2.0), Holder(scale))
+    with pytest.raises(
+        RuntimeError, match="none of its arguments"
+    ):  # that the code computes with it is as a tensor of its own
+        Used.apply(flat, double(2.0), Holder(scale))
+
+
+class Holder:
+    """What holds tensors where nobody looks for them."""
+
+    def __init__(self, parts: Any) -> None:
+        self.parts = parts
+
+    def __rmul__(self, x: Any) -> Any:
+        return x * self.parts[0]
+
+
 def test_a_tracked_tensor_that_no_rule_speaks_for() -> None:
     w = ad.variable(2.0, dtype="float64")
     ways = {

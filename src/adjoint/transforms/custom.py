@@ -17,7 +17,7 @@ from adjoint.execution import ValueNeededError
 from adjoint.graph import Node, array_type, get_mode, mode, topological
 from adjoint.hints import attribute_error
 from adjoint.primitives import custom as primitive
-from adjoint.primitives.core import VERSION, cast, ops, placeholder, select
+from adjoint.primitives.core import LEAF, VERSION, cast, ops, placeholder, select
 from adjoint.shapes import as_shape
 from adjoint.tensors.conversion import a, as_node
 from adjoint.tensors.leaving import closed_by, custom_code
@@ -164,25 +164,41 @@ def _refuse_tracked(name: str, values: Any, where: str, instead: str, given: Seq
 
 def _check_closed(name: str, made: Sequence[Tensor], inputs: Sequence[Node], left: Iterable[Node]) -> None:
     """Raise RuntimeError where the outputs were computed from a tracked tensor that is no argument: the rule, which replaces
-    their derivatives, has none for it."""
+    their derivatives, has none for it.
+
+    It has where an argument that nothing was computed with was made of that tensor: the parameters of a network as one vector,
+    say, whose cotangent the adjoint method of a differential equation gives.
+    """
     if not made or not get_mode().grad:
         return
     node = made[0].node
     whole = node if node.op is primitive.CUSTOM else node.inputs[0]
-    seen = set(inputs)
+    given, used, outside = set(inputs), set[Node](), list[Node]()
+    seen = set[Node]()
     stack = [*left, *whole.inputs[: whole.attributes[0]]]
     while stack:
         node = stack.pop()
-        if node in seen or not node.tracked:
-            continue
-        seen.add(node)
-        before = [x for x in node.inputs if x.tracked] if node.op is not VERSION else []
-        if not before:
+        if node in given:
+            used.add(node)
+        elif node not in seen and node.tracked:
+            seen.add(node)
+            before = [x for x in node.inputs if x.tracked] if node.op is not VERSION else []
+            if not before:
+                outside.append(node)
+            stack += before
+    if not outside:
+        return
+    below = topological([x for x in inputs if x not in used], lambda x: x.tracked)
+    stands_for = {
+        *below,
+        *[x.attributes for x in below if x.op in (LEAF, VERSION)],
+    }  # variables, which have other values by now
+    for node in outside:
+        if node not in stands_for and (node.op not in (LEAF, VERSION) or node.attributes not in stands_for):
             raise RuntimeError(
                 f"{name}: it computes with a tracked tensor of shape {node.type.shape} that is none of its arguments, so that "
                 f"would have no derivative. Make it an argument, or t.detach() where a constant is meant{at_user()}"
             )
-        stack += before
 
 
 def _as_computed(x: Any) -> Node:

@@ -35,7 +35,7 @@ from .module_hooks import SHARED_HOOKS, with_pytorchs
 from .resets import CONVOLUTIONS, RESETS, let_convolve
 from .signatures import DEFAULTS, options, signature_of
 from .states import Saving
-from .surgery import Buffer, Surgery, check_name, forget
+from .surgery import Buffer, Surgery, check_name, forget, parameter_lines
 
 __all__ = ["LAYERS", "Module", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
@@ -93,6 +93,10 @@ class Module(Surgery, Saving):
             value.__class__ = Parameter if value.requires_grad and value.is_leaf else Tensor
         elif isinstance(value, CoreModule) and not isinstance(value, Module):
             _adopt(value)
+            if name == "out_proj" and isinstance(
+                self, core_nn.MultiheadAttention
+            ):  # not of the class that programs look for
+                object.__setattr__(value, "__class__", NonDynamicallyQuantizableLinear)
         elif isinstance(value, Buffer):
             self.register_buffer(name, value.data, value.persistent)
             return
@@ -183,9 +187,6 @@ class Module(Surgery, Saving):
 
     def _held(self, *kinds: str) -> dict[str, Any]:
         return OrderedDict((name, getattr(self, name)) for name, kind in self._kinds.items() if kind in kinds)
-
-    def _get_name(self) -> str:
-        return type(self).__name__
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients of all parameters, or make them zeros."""
@@ -518,6 +519,10 @@ class ParameterList(Module, core_nn.ParameterList):
         setattr(self, str(len(self)), value if isinstance(value, Parameter) else Parameter(value))
         return self
 
+    def extra_repr(self) -> str:
+        """A line for each parameter."""
+        return parameter_lines(enumerate(self), False)
+
 
 class ParameterDict(Module, core_nn.ParameterDict):
     """A dictionary whose parameters are found by the module that holds it."""
@@ -531,6 +536,10 @@ class ParameterDict(Module, core_nn.ParameterDict):
     def get(self, key: str, default: Any = None) -> Any:
         """The parameter of this name, or the default."""
         return self[key] if key in self else default  # noqa: SIM401 - this is what it means
+
+    def extra_repr(self) -> str:
+        """A line for each parameter."""
+        return parameter_lines(self.items(), True)
 
 
 class Dropout(LAYERS["Dropout"]):  # type: ignore[misc,valid-type]
@@ -558,7 +567,14 @@ def _channels(rank: int) -> type:
 
 for _rank in (1, 2, 3):
     LAYERS[f"Dropout{_rank}d"] = globals()[f"Dropout{_rank}d"] = _channels(_rank)
-LAYERS["NonDynamicallyQuantizableLinear"] = globals()["NonDynamicallyQuantizableLinear"] = LAYERS["Linear"]
+
+
+class NonDynamicallyQuantizableLinear(LAYERS["Linear"]):  # type: ignore[misc,name-defined,valid-type]
+    """The last layer of a `MultiheadAttention`: a `Linear` of a class of its own, as in PyTorch."""
+
+
+LAYERS["NonDynamicallyQuantizableLinear"] = NonDynamicallyQuantizableLinear
+SINGLE[NonDynamicallyQuantizableLinear] = SINGLE[LAYERS["Linear"]]
 
 
 class _Part(ModuleType):

@@ -14,7 +14,7 @@ from adjoint.tensors.located import at_user
 from .._creation import on_cpu
 from .._tensor import torch_tensor
 
-__all__ = ["Buffer", "Surgery", "check_name", "forget"]
+__all__ = ["Buffer", "Surgery", "check_name", "forget", "parameter_lines"]
 
 OWN_GRADIENT = frozenset({LEAF, VERSION})  # what leaves are, whose variables hold their gradients
 
@@ -49,6 +49,18 @@ class Surgery(CoreModule):
                         seen.add(id(value))
                     yield f"{place}.{name}" if place else name, value
 
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        lines = extra.split("\n") if extra else []
+        parts = [f"({name}): " + repr(child).replace("\n", "\n  ") for name, child in self._modules_held()]
+        if len(lines) == 1 and not parts:
+            return f"{self._get_name()}({extra})"
+        inside = "".join([f"\n  {line}" for line in lines + parts])
+        return f"{self._get_name()}({inside}\n)" if inside else f"{self._get_name()}()"
+
     def register_backward_hook(self, hook: Any) -> NoReturn:
         """Raises: PyTorch's gives the gradients of a module's last operation alone."""
         raise RuntimeError(f"register_backward_hook isn't here; use register_full_backward_hook(hook){at_user()}")
@@ -58,6 +70,15 @@ def check_name(module: Any, what: str, name: str) -> None:
     """Raise KeyError for what can't be the name of an attribute."""
     if not name or "." in name:
         raise KeyError(f"{type(module).__name__}: a {what} can't be called {name!r}; dots separate names{at_user()}")
+
+
+def parameter_lines(named: Any, by_type: bool) -> str:
+    """The lines of parameters in a list's print, or in that of a dictionary, which says types."""
+    return "\n".join([
+        f"  ({name}): Parameter containing: [{p.type() if by_type else f'torch.{p.dtype.name}'} of size "
+        f"{'x'.join(map(str, p.shape))}]"
+        for name, p in named
+    ])  # fmt: skip
 
 
 def forget(parameters: Any, set_to_none: bool) -> None:
