@@ -55,6 +55,7 @@ def test_what_comes_back_often_is_compiled(plans: list[Plan]) -> None:
     for k in (0, 1, 1000, 1999):
         np.testing.assert_allclose(results[k], np.sin(x * (1.25 + k)) ** 2 + np.exp(-x) @ np.cos(x).T, 1e-12)
 
+
 def test_masked_kernels_run_where_the_steps_of_a_plan_are_gone(
     plans: list[Plan], monkeypatch: pytest.MonkeyPatch
 ) -> None:
