@@ -56,6 +56,17 @@ def test_what_comes_back_often_is_compiled(plans: list[Plan]) -> None:
         np.testing.assert_allclose(results[k], np.sin(x * (1.25 + k)) ** 2 + np.exp(-x) @ np.cos(x).T, 1e-12)
 
 
+def test_masked_kernels_run_where_the_steps_of_a_plan_are_gone(
+    plans: list[Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tiers, "backend", "numpy")
+    for _ in range(4):
+        x, factor = ad.variable([-1.0, 2.0]), ad.tensor([np.inf, 3.0])
+        (gradient,) = ad.gradients(ad.sum(ad.where(x > 0, x * factor, 0.0)), [x])
+        assert gradient.numpy().tolist() == [0.0, 3.0]
+    assert plans and plans[-1].steps == [] and plans[-1].masking.some
+
+
 @compiles
 @pytest.mark.usefixtures("automatic")
 def test_what_is_large_is_compiled_the_second_time_and_what_is_huge_the_first(plans: list[Plan]) -> None:

@@ -431,9 +431,12 @@ def new_array(shape: Shape, dtype: np.dtype[Any], nbytes: int) -> Array:
 def join_pages(arrays: Sequence[Array], advise: Callable[[int, int], Any] | None = _collapse) -> None:
     """Let the memory of new arrays that lie side by side be large pages: each first touch of a page costs, and arrays of fewer
     bytes than `LEASED_FROM` come from the heap, which has small ones."""
-    if advise is None or sum([x.nbytes for x in arrays]) < LARGE_PAGES:
+    sizes = [x.nbytes for x in arrays]
+    if advise is None or sum(sizes) < LARGE_PAGES:
         return
-    starts, ends = np.array(sorted([(address(x), address(x) + x.nbytes) for x in arrays])).T
+    starts = np.array(list(map(address, arrays)))
+    order = np.argsort(starts)
+    starts, ends = starts[order], (starts + sizes)[order]
     apart = np.flatnonzero(starts[1:] - ends[:-1] > mmap.PAGESIZE)  # where something else lies between two of them
     for first, last in zip(starts[[0, *apart + 1]].tolist(), ends[[*apart, -1]].tolist(), strict=True):
         if last - first >= LARGE_PAGES:
