@@ -17,7 +17,7 @@ pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
 import loop_oracle
-from adjoint.compiler import pipeline
+from adjoint.compiler import loops, pipeline
 from adjoint.compiler.excerpts import key_of
 from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Host, Matrices, Move, Nest, Product, Window
@@ -652,6 +652,18 @@ def test_units_run_by_any_schedule(formula: Callable[[], list[ad.Tensor]], monke
         np.testing.assert_allclose(a, b, 1e-5, 1e-5 * np.abs(np.asarray(b, np.float64)).max())
 
 
+def test_who_writes_a_unit_asks_no_table() -> None:
+    """What was measured decides schedules; nests, products and windows are written by these alone."""
+    folder = Path(loops.__file__).parent
+    names = ("nest", "totals", "matmul", "products", "parts", "vector", "windows", "direct", "cells")
+    for path in [
+        *[folder / f"build_{name}.py" for name in names],
+        folder / "nest_values.py",
+        folder / "vector_loop.py",
+    ]:
+        assert "tuning" not in path.read_text(), path.name
+
+
 def test_a_height_is_changed_in_one_place() -> None:
     """The table says how high tiles are, and every schedule follows."""
     with tuned(heights=((4, 4), (3, 4), (2, 4), (1, 4))):
@@ -670,6 +682,8 @@ def test_a_schedule_is_a_value() -> None:
     assert how == schedule_of(key)
     with pytest.raises(AttributeError):
         how.nest.lanes = 1  # type: ignore[misc]
+    for field in how.nest:
+        assert not isinstance(field, list | dict | set)
     narrow = how._replace(nest=how.nest._replace(lanes=1))
     assert narrow != how
     assert write_unit(key, how).source == write_unit(key).source

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from adjoint._tuples import NamedTuple
 from adjoint.compiler.excerpts import Excerpt
@@ -58,9 +59,7 @@ class NestSchedule(NamedTuple):
     turned: tuple[View, ...]  # what lies across the rows, and is turned before, so many rows at a time
     turned_rows: int
     streamed: tuple[int, ...]  # what goes to memory past the caches
-    scaled: tuple[
-        tuple[int, int], ...
-    ]  # products by one number, and which operand that is: written for ordinary ones, too
+    scaled: tuple[tuple[int, int], ...]  # products by one number that is mostly ordinary, and which operand that is
     reciprocals: bool  # a row is divided by one number by way of its reciprocal
     work: int  # about so many operations in all
 
@@ -78,11 +77,8 @@ class NestSchedule(NamedTuple):
         last = self.inner[-1].size
         along = "×".join([str(d.size) for d in self.inner])
         words = [f"rows {'×'.join([str(d.size) for d in self.outer])}"] if self.outer else []
-        words.append(
-            f"{'one loop' if self.flat else 'vectors'} of {self.lanes} along {along}" if last > 1 else "single numbers"
-        )
-        if len(self.passes) > 1:
-            words.append(f"{len(self.passes)} passes")
+        vectors = f"{'one loop' if self.flat else 'vectors'} of {self.lanes} along {along}"
+        words += [vectors if last > 1 else "single numbers", *([f"{len(self.passes)} passes"] * (len(self.passes) > 1))]
         copies = max([one.copies for one in self.passes])
         words += [f"{copies} sums side by side"] * (copies > 1)
         words += [f"sums in blocks of {self.block} vectors"] * self.blocked
@@ -159,11 +155,11 @@ class _Scheduler(NestFacts):
         """All of it."""
         by_rows = not (self.jammed or self.columns)
         sums = by_rows and any(kind == "reduce" for actions in self.actions for kind, _ in actions)
-        sizes = tuple([d.size for d in self.inner])
+        blocked = bool(sums and size_of(tuple([d.size for d in self.inner])) > 32 * self.lanes)
         return NestSchedule(
             tuple([Pass(tuple(actions), self.copies(actions) if by_rows else 1) for actions in self.actions]),
-            self.saved, tuple(self.outer), tuple(self.inner), self.lanes, self.flat, self.granule, self.extent, self.step,
-            self.ranged, self.row(), tuple(self.partial), self.block, bool(sums and size_of(sizes) > 32 * self.lanes),
+            MappingProxyType(self.saved), tuple(self.outer), tuple(self.inner), self.lanes, self.flat, self.granule,
+            self.extent, self.step, self.ranged, self.row(), tuple(self.partial), self.block, blocked,
             self.tuning.jammed if self.jammed else 0, self.columns, tuple(self.turned), self.turned_rows,
             tuple(self.streamed), self.scaled_by_number(), self.by_reciprocals(), self.work,
         )  # fmt: skip
