@@ -346,13 +346,14 @@ def _tiles(e: Emitter, kernel: Kernel) -> None:
     reader.jump(e.plus(nearby, arrays))
     (panels,) = reader.numbers(1)
     turn, near = Number(e, e.plus("0", 0)), Pointer(e, kernel.dtype, "%c")
+    fetched, behind = e.times(near_step, "%k"), e.choose(e.test("ne", near_step, 0), "%b_by", "0")
     with e.loop("0", panels, 1):
         column, times, width, b_step, kinds = reader.numbers(5)
         begin = reader.at()
         with e.loop("0", times, 1) as panel:
             first = e.plus(e.times(panel, width), column)
             b, c = further("%b", e.plus(e.times(first, "%b_by"), e.times("%skipped", b_step))), further("%c", first)
-            near.set(further(b, e.times(e.choose(e.test("ne", near_step, 0), width, "0"), "%b_by")))  # the next panel
+            near.set(further(b, e.times(width, behind)))  # the next panel
             reader.jump(begin)
             with e.loop("0", kinds, 1):
                 top, rows, count, place, apart, a_row, a_step, ahead = reader.numbers(8)
@@ -378,7 +379,7 @@ def _tiles(e: Emitter, kernel: Kernel) -> None:
                         ways = (a, a_step), (b, b_step), (near.get(), near_step)
                         a_later, b_later, near_later = [further(p, e.times(at, step)) for p, step in ways]
                         tile(a_later, b_later, left, "true", near_later)
-                    near.advance(e.times(near_step, "%k"))
+                    near.advance(fetched)
 
 
 def _gathers(e: Emitter, kernel: Kernel) -> None:
