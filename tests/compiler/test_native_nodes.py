@@ -104,6 +104,11 @@ def test_another_layout_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(memory, "IN_C", tuple(other))
         assert memory._layout() is None
         monkeypatch.undo()
+    for name in ("AXES", "SHAPE", "STRIDES", "BASE", "DTYPE"):
+        for by in (8, -8):
+            monkeypatch.setattr(memory, name, getattr(memory, name) + by)
+            assert memory._layout() is None
+            monkeypatch.undo()
     monkeypatch.setattr(memory, "reference_counts", lambda objects: [2 for _ in objects])
     assert memory._layout() is None
     monkeypatch.undo()

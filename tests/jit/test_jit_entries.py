@@ -437,3 +437,29 @@ def test_a_value_that_somebody_sees_is_not_written_over(way):
     place = model.weight.node.value.ctypes.data
     step(X)
     assert model.weight.node.value.ctypes.data == place  # nobody saw it
+
+
+def test_a_value_that_only_a_calling_function_names_is_not_written_over(way):
+    """From Python 3.14 on a parameter may be no reference of its own."""
+    x = ad.variable(np.arange(3.0))
+
+    @ad.jit
+    def step():
+        x.data = x.data + 1.0
+
+    def called(value):
+        step()
+        return value.copy()
+
+    def calling(value):
+        return called(value), value
+
+    for _ in range(5):
+        expected, given = x.numpy().copy(), x.node.value
+        for found in (called(given), *calling(given)):
+            np.testing.assert_array_equal(found, expected)
+        del given
+        expected = x.numpy().copy()
+        for found in calling(x.node.value):
+            np.testing.assert_array_equal(found, expected)
+    assert x.numpy().tolist() == [15.0, 16.0, 17.0]

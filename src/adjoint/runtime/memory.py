@@ -190,6 +190,20 @@ class Layout(NamedTuple):
     items: int
 
 
+AXES, SHAPE, STRIDES, BASE, DTYPE = range(24, 64, 8)  # where `programs.c` looks in arrays for what else it reads
+
+
+def _is_read_right(x: Array) -> bool:
+    """Whether an array's axes, shape, strides, base and dtype are where code in C looks for them. No address is followed that
+    can't be one: NumPy has the strides right behind the shape."""
+    of_shape = _at(id(x) + SHAPE).value or 0
+    base = None if x.base is None else id(x.base)
+    if [_at(id(x) + at).value for at in (STRIDES, BASE, DTYPE)] != [of_shape + 8 * x.ndim, base, id(x.dtype)]:
+        return False
+    numbers = (ctypes.c_ssize_t * (2 * x.ndim)).from_address(of_shape)
+    return ctypes.c_int.from_address(id(x) + AXES).value == x.ndim and (*numbers,) == (*x.shape, *x.strides)
+
+
 def _layout() -> Layout | None:
     """The layout of objects; None where that can't be made out, or is another one than code in C knows, which reads how many
     references an object has as its first word."""
@@ -208,6 +222,7 @@ def _layout() -> Layout | None:
     fits = all(_at(id(x) + type_).value == id(type(x)) for x in (*held, held, None))
     fits = fits and all(_at(id(held) + items + 8 * k).value == id(x) for k, x in enumerate(held))
     fits = fits and [_at(place).value for place in map(id, samples)] == [n - 1 for n in reference_counts(samples)]
+    fits = fits and DATA_FIELD == AXES - 8 and all([_is_read_right(x) for x in samples[::3]])
     fits = fits and contents % 8 == 0 and all(ctypes.string_at(id(text) + contents, 8) == text for text in texts)
     found = Layout(type_, DATA_FIELD, flags[0], contents, items) if fits and flags else None
     return found if found is not None and found[:-1] == IN_C else None
