@@ -7,13 +7,14 @@
 #   make test-distributed  ranks of MPI and workers of Ray, in an environment of their own
 #   make bench    the benchmarks                  make test-oracle  compare with PyTorch, in its own environment
 #   make test-array-api  the Array API standard's public suite: a clone of it, or ARRAY_API_TESTS=a checkout
-# Set VENV to use another environment, PYTHON to make it with another Python, ARGUMENTS to pass more to pytest or to the demo.
+# Set PYTHON to use another Python, in an environment of its own (make test PYTHON=python3.14), VENV to use another environment,
+# ARGUMENTS to pass more to pytest or to the demo.
 
-VENV ?= .venv
+VENV ?= .venv$(if $(filter command environment,$(origin PYTHON)),-$(notdir $(PYTHON)))
 ORACLE_VENV ?= .venv-oracle
 DISTRIBUTED_VENV ?= .venv-distributed
 ARGUMENTS ?=
-PYTHON ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11,\
+PYTHON ?= $(firstword $(foreach name,python3 python3.14 python3.13 python3.12 python3.11,\
 	$(shell $(name) -c 'import sys; sys.version_info >= (3, 11) and print("$(name)")' 2>/dev/null)))
 
 # Bytecode is kept: the tests start some 200 Pythons, and each would compile the package anew.
@@ -123,7 +124,7 @@ wheel: $(VENV)/bin/python
 	$(VENV)/bin/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
 clean:
-	rm -rf .venv .venv-oracle .venv-distributed build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-* build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests -name __pycache__ -prune -exec rm -rf {} +
 
 # An environment, and in it one stamp for each set of extras: installed again only when pyproject.toml changes.

@@ -15,7 +15,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
+from hypothesis.strategies import none
 
 import adjoint as ad
 from adjoint.execution.budget import budget
@@ -46,6 +47,13 @@ FIRST = frozenset(f"test_{name}" for name in (
 
 def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.path.stem not in FIRST)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def random_numbers():
+    """Hypothesis makes its random numbers once, and asks the collector who holds them: since Python 3.14 that is a dictionary
+    which may have been frozen by then, and of such the collector says nothing."""
+    given(none())(lambda _: None)()
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -11,6 +11,11 @@ import sys
 from types import ModuleType as _Module
 from typing import TYPE_CHECKING, Any
 
+if not getattr(sys, "_is_gil_enabled", lambda: True)():
+    raise ImportError(
+        "adjoint needs Python's global lock, without which this free-threaded Python runs: start it with -X gil=1 or PYTHON_GIL=1"
+    )
+
 # What is public is imported under its own name, or with a star: so type checkers know it, and `__all__` below is made of it.
 from adjoint import dtypes as _dtypes
 from adjoint import random as random, tree as tree

@@ -15,7 +15,7 @@ import pytest
 import adjoint as ad
 import random_graphs
 from adjoint.graph import SEARCHES, Node
-from adjoint.runtime import entries, llvm, recording
+from adjoint.runtime import entries, llvm, memory, recording
 
 pytest.importorskip("llvmlite")
 FIELDS = ("op", "inputs", "attributes", "type", "site", "offset", "tracked", "value", "number")
@@ -83,6 +83,45 @@ def test_a_class_that_is_called_otherwise_stays_what_it_is(monkeypatch: pytest.M
         assert called.value == code["make"]
     finally:
         called.value = code["make"]
+
+
+class Moved:
+    """Makes tuples, and says that their items are elsewhere."""
+
+    def __init__(self, by: int) -> None:
+        self.__basicsize__ = tuple.__basicsize__ + by
+
+    def __call__(self, items: Any) -> tuple[Any, ...]:
+        return tuple(items)
+
+
+def test_another_layout_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Objects that aren't as code in C reads them are left to Python: whatever is elsewhere, or isn't what it is taken for."""
+    assert memory._layout() == memory.LAYOUT
+    for k in range(4):
+        other = [*memory.IN_C]
+        other[k] += 8
+        monkeypatch.setattr(memory, "IN_C", tuple(other))
+        assert memory._layout() is None
+        monkeypatch.undo()
+    for name in ("AXES", "SHAPE", "STRIDES", "BASE", "DTYPE"):
+        for by in (8, -8):
+            monkeypatch.setattr(memory, name, getattr(memory, name) + by)
+            assert memory._layout() is None
+            monkeypatch.undo()
+    monkeypatch.setattr(memory, "reference_counts", lambda objects: [2 for _ in objects])
+    assert memory._layout() is None
+    monkeypatch.undo()
+    for by in (0, 8, -8):
+        monkeypatch.setattr(memory, "tuple", Moved(by), raising=False)
+        assert memory._layout() == (None if by else memory.LAYOUT)
+        monkeypatch.undo()
+    places = recording._places.__wrapped__
+    assert places() == recording._places()
+    for name in ("CONTENTS", "SIZE", "LISTED", "BASE"):
+        monkeypatch.setattr(recording, name, getattr(recording, name) + 8)
+        assert places() is None
+        monkeypatch.undo()
 
 
 def test_python_without_such_functions(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -150,6 +150,20 @@ def test_host_call_is_deferred_and_has_the_derivative_that_it_is_given() -> None
     assert calls == [1]
 
 
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_an_array_that_nobody_else_holds_is_the_result_of_a_host_call(is_kept: bool) -> None:
+    kept, places = list[Any](), list[int]()
+
+    def twice(a: Any) -> Any:
+        made = np.asarray(a) * 2
+        places.append(made.ctypes.data)
+        kept.extend([made] * is_kept)
+        return made
+
+    value = ad.evaluate(ad.host_call(twice, ad.tensor([1.0, 2.0]), shape=(2,), dtype="float32")).node.value
+    assert value.tolist() == [2.0, 4.0] and (value.ctypes.data == places[-1]) is not is_kept
+
+
 def test_host_call_mistakes_are_errors() -> None:
     x = ad.variable([0.5, 1.0])
     with pytest.raises((RuntimeError, TypeError), match="vjp"):

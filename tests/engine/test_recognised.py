@@ -11,10 +11,11 @@ import pytest
 
 import adjoint as ad
 import random_graphs
+from adjoint._references import reference_counts
 from adjoint.execution.remembered import OFTEN, PlanCache
 from adjoint.execution.tiers import tiers
 from adjoint.graph import Kept, Node, Variable, topological
-from adjoint.plan.canonical import Canonical, canonicalize, reference_counts
+from adjoint.plan.canonical import Canonical, canonicalize
 from adjoint.plan.recognised import Recognizer, recognizer
 from adjoint.primitives.core import marker, version
 from adjoint.runtime import llvm, recording

@@ -371,6 +371,48 @@ def test_whose_memory_arrays_lie_in(way):
         assert frames.owned(3)((arrays[0], x, arrays[1])) is is_ours(x)
 
 
+def test_who_holds_arrays_and_nodes(way):
+    """Each has a reference of its list, one of the tuple, and what others have."""
+    if way == "ctypes":
+        pytest.skip("Python counts")
+    arrays, nodes = [np.zeros(3), np.zeros(2)], [ad.tensor([1.0]).node, ad.tensor([2.0]).node]
+    sole = frames.owned(2, 2)
+    assert sole((*arrays, *nodes)) is True
+    for held in (arrays, nodes):
+        for k in range(2):
+            other = [held[k]]
+            assert sole((*arrays, *nodes)) is None and frames.owned(2)((*arrays,)) is True
+            del other
+    assert sole((*arrays, *nodes)) is True and frames.owned(2, 1)((*arrays, *nodes)) is None
+    strange = [np.zeros(3)[1:], arrays[1]]
+    assert sole((*strange, *nodes)) is False
+    del arrays[1]
+    assert sole((arrays[0], strange[1], *nodes)) is True
+
+
+@pytest.mark.parametrize("count", [3, 60])
+@pytest.mark.parametrize("held", ["node", "value", "nothing"])
+def test_one_of_many_values_that_somebody_holds_is_not_written_over(way, held, count):
+    xs = [ad.variable(np.full(3, float(k))) for k in range(2 * count)]
+
+    @ad.jit
+    def step(x):
+        for y in xs:
+            y.data = y.data * x
+
+    for _ in range(3):
+        step(2.0)
+    node = xs[1].node if held == "node" else None
+    value = xs[1].node.value if held == "value" else None
+    before, places = [x.numpy().copy() for x in xs], [x.node.value.ctypes.data for x in xs]
+    step(2.0)
+    np.testing.assert_array_equal([x.numpy() for x in xs], 2 * np.array(before))
+    kept = node.value if node is not None else value
+    assert kept is None or np.array_equal(kept, before[1])
+    same = [x.node.value.ctypes.data == place for x, place in zip(xs, places, strict=True)]
+    assert same.count(False) == (kept is not None) and same[1] == (kept is None)
+
+
 def test_a_value_that_somebody_sees_is_not_written_over(way):
     model = ad.nn.Linear(3, 2)
     optimizer = ad.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
@@ -395,3 +437,29 @@ def test_a_value_that_somebody_sees_is_not_written_over(way):
     place = model.weight.node.value.ctypes.data
     step(X)
     assert model.weight.node.value.ctypes.data == place  # nobody saw it
+
+
+def test_a_value_that_only_a_calling_function_names_is_not_written_over(way):
+    """From Python 3.14 on a parameter may be no reference of its own."""
+    x = ad.variable(np.arange(3.0))
+
+    @ad.jit
+    def step():
+        x.data = x.data + 1.0
+
+    def called(value):
+        step()
+        return value.copy()
+
+    def calling(value):
+        return called(value), value
+
+    for _ in range(5):
+        expected, given = x.numpy().copy(), x.node.value
+        for found in (called(given), *calling(given)):
+            np.testing.assert_array_equal(found, expected)
+        del given
+        expected = x.numpy().copy()
+        for found in calling(x.node.value):
+            np.testing.assert_array_equal(found, expected)
+    assert x.numpy().tolist() == [15.0, 16.0, 17.0]

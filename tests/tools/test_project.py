@@ -41,6 +41,18 @@ def test_layers():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_a_python_without_its_lock_is_refused():
+    found = run_python(
+        "import sys; sys._is_gil_enabled = lambda: False\n"
+        "try: import adjoint\nexcept ImportError as error: print(error, 'adjoint.tensors' in sys.modules)"
+    )
+    assert "-X gil=1" in found and found.endswith("False")
+    assert (
+        run_python("import sys; sys._is_gil_enabled = lambda: True; import adjoint; print(adjoint.ones(()).item())")
+        == "1.0"
+    )
+
+
 def test_import_stays_light():
     """`import adjoint` loads none of the packages that only a part of it needs, nor its own heavy parts."""
     heavy = (

@@ -32,6 +32,8 @@ def download(url: str, path: Path, *, check: Callable[[bytes], object] | None = 
         with request.urlopen(url, timeout=TIMEOUT) as response:
             data = _read(response, int(response.headers.get("Content-Length") or 0), path.name)
     except (OSError, client.HTTPException, ValueError) as error:
+        if isinstance(error, request.HTTPError):
+            error.close()  # it is the answer itself, with its connection
         raise ConnectionError(f"could not fetch {url}: {getattr(error, 'reason', error)}") from error
     if check is not None:
         check(data)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from adjoint._references import COUNTED_IN_LIST, reference_counts
 from adjoint.graph import Node
-from adjoint.plan.canonical import COUNTED_IN_LIST, Canonical, reference_counts
+from adjoint.plan.canonical import Canonical
 from adjoint.primitives.core import WATCHED
 
 

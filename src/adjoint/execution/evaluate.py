@@ -14,6 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from adjoint import _forks
+from adjoint._references import reference_counts
 from adjoint._sources import FILE
 from adjoint._tuples import NamedTuple
 from adjoint.derive import PULLBACK, expand
@@ -31,7 +32,6 @@ from adjoint.plan.canonical import (
     canonicalize,
     external_references,
     is_latest,
-    reference_counts,
     value_array,
 )
 from adjoint.plan.donation import donated_leaves

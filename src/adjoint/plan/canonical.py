@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from sys import _getframe, getrefcount
+from sys import _getframe
 from types import FrameType
 from typing import Any
 
+from adjoint._references import COUNTED_IN_LIST
 from adjoint.derive import PULLBACK
 from adjoint.graph import Kept, Node
 from adjoint.primitives.core import FULL, LEAF, SELECT, is_literal
@@ -228,15 +229,6 @@ def external_references(c: Canonical, references: Sequence[int]) -> list[int]:
         for i, count in enumerate(references)
         if count > COUNTED_IN_LIST + explained[i] and order[i].value is None and order[i].inputs
     ]
-
-
-def reference_counts(nodes: list[Node]) -> list[int]:
-    """How many references each node has, those of this list and of the counting included."""
-    return list(map(getrefcount, nodes))
-
-
-# What `reference_counts` gives for a node that only the list holds.
-COUNTED_IN_LIST = reference_counts([Node(FULL, (), 0.0, None, None, 0, False)])[0]
 
 
 def value_array(node: Node) -> Any:

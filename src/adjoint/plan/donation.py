@@ -8,14 +8,14 @@ somebody else holds it, reference counts show at each evaluation.
 from __future__ import annotations
 
 from collections import Counter
-from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
+from adjoint._references import COUNTED_IN_LIST, reference_counts
 from adjoint.derive import PULLBACK
 from adjoint.graph import Node
-from adjoint.plan.canonical import COUNTED_IN_LIST, Canonical
+from adjoint.plan.canonical import Canonical
 from adjoint.primitives.core import VERSION
 
 LEAST = 1 << 17  # bytes: less fits the cache beside the result
@@ -45,8 +45,8 @@ def forgotten_leaves(c: Canonical) -> tuple[tuple[int, int], ...]:
 
 def donated_leaves(c: Canonical, forgotten: tuple[tuple[int, int], ...], arrays: list[Any]) -> frozenset[int]:
     """Those of the forgotten leaves that nothing but this graph holds, nor their arrays anything but the leaf."""
-    nodes = list(map(getrefcount, [c.leaves[k] for k, _ in forgotten]))
-    values = list(map(getrefcount, [arrays[k] for k, _ in forgotten]))
+    nodes = reference_counts([c.leaves[k] for k, _ in forgotten])
+    values = reference_counts([arrays[k] for k, _ in forgotten])
     return frozenset(
         [
             k

@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from adjoint import _forks
+from adjoint._references import COUNTED_IN_LIST
 from adjoint._sources import run_source
 from adjoint._tuples import NamedTuple
 from adjoint.derive import PULLBACK
 from adjoint.graph import ArrayType, Node
-from adjoint.plan.canonical import COUNTED_IN_LIST, Canonical
+from adjoint.plan.canonical import Canonical
 from adjoint.plan.plan import Plan
 from adjoint.primitives.core import FULL, IDENTITY, LITERALS, VERSION, is_literal
 from adjoint.primitives.custom import HOST_CALL

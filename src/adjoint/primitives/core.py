@@ -9,11 +9,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from math import copysign
-from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
+from adjoint._references import COUNTED_IN_LIST, reference_counts
 from adjoint.dtypes import BY_NUMPY, DType, complex_of, default_dtype, float32, float64, promote, real_of, scalar_dtype
 from adjoint.dtypes import bool_ as BOOL
 from adjoint.graph import NARROW, WIDENED, ArrayType, Node, Primitive, Rule, Variable, array_type, get_mode, record
@@ -193,9 +193,9 @@ def watch(node: Node) -> None:
     x = node.inputs[0]
     if x.tracked and x.value is None:
         if len(WATCHED) >= 1024:
-            # those that nobody else holds, by reference count (the list and the counting hold each), are forgotten
-            counts = list(map(getrefcount, WATCHED))
-            WATCHED[:] = [y for y, count in zip(WATCHED, counts, strict=True) if count > 2]
+            # those that nobody else holds are forgotten
+            counts = reference_counts(WATCHED)
+            WATCHED[:] = [y for y, count in zip(WATCHED, counts, strict=True) if count > COUNTED_IN_LIST]
         WATCHED.append(node)
 
 

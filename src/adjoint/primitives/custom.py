@@ -6,11 +6,11 @@ import itertools
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
+from adjoint._references import COUNTED_IN_LIST, reference_counts
 from adjoint.graph import ArrayType, Node, Primitive, get_mode, record, substitute
 
 # A custom derivative: the identity on the recorded outputs, with a rule of its own towards the original inputs --------
@@ -234,14 +234,6 @@ def _serial(function: Any) -> int:
     return found[1]
 
 
-def _alone() -> int:
-    result = np.empty(0)
-    return getrefcount(result)
-
-
-_ALONE = _alone()  # what `getrefcount` says of an array that only a local name holds
-
-
 def _host_kernel(attributes: tuple[HostFunction, Any], type: Any) -> Any:
     function = attributes[0]
     types = type if isinstance(type, tuple) else (type,)
@@ -260,7 +252,8 @@ def _host_kernel(attributes: tuple[HostFunction, Any], type: Any) -> Any:
                 error.host_function = function  # type: ignore[attr-defined]  # who is to blame: see `execution.evaluate`
             raise
         if (
-            result.__class__ is np.ndarray and getrefcount(result) == _ALONE and result.dtype == dtype and result.shape == shape
+            result.__class__ is np.ndarray and reference_counts([result])[0] == COUNTED_IN_LIST + 1  # this name's
+            and result.dtype == dtype and result.shape == shape
             and (result.base is None or getattr(result.base, "lent_once", False)) and result.flags.writeable
         ):  # fmt: skip
             return result  # nobody else has it or will change it

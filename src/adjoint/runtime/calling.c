@@ -83,7 +83,7 @@ static inline int same_number(const struct python *p, object *a, object *b) {
 static inline int same_classes(const struct python *p, object *a, object *b) {
     if (size(a) != size(b)) return 0;
     for (word i = 0; i < size(a); i++)
-        if (field(field(a, ITEMS + 8 * i), p->kind) != field(field(b, ITEMS + 8 * i), p->kind)) return 0;
+        if (field(of_tuple(p, a, i), p->kind) != field(of_tuple(p, b, i), p->kind)) return 0;
     return 1;
 }
 
@@ -258,7 +258,7 @@ static inline object *step_of(const struct surface *s, const struct step *e, obj
 /* Count a node among what waits to be computed; negative where Python raises. */
 static inline int count_waiting(const struct surface *s, word weight, object *node) {
     const struct python *p = s->python;
-    word before = p->as_integer(*(object **)field(s->waiting, ITEMS));
+    word before = p->as_integer(item(s->waiting, 0));
     if (before + weight >= s->limit) {
         object *done = p->call(s->count, &node, 1, 0);
         if (!done) return -1;
@@ -286,7 +286,7 @@ static inline int settle(const struct surface *s, object *node, const struct pla
 /* What the views of a tensor have together; null where Python has to look, or raises. */
 static inline object *memory_of(const struct surface *s, object *base) {
     const struct python *p = s->python;
-    if (*(word *)((char *)s->turned + SIZE)) return 0;
+    if (size(s->turned)) return 0;
     object *key = p->address(base);
     object *found = key ? p->look(s->memories, key) : 0;
     if (key) p->drop(key);
@@ -365,7 +365,7 @@ object *again(object *self, object *const *given, word count) {
     if (trace != p->none) goto unknown;
     if (p->context(s->modes, 0, &mode) < 0) return 0;
     word where = within(s, field(mode, s->site));
-    object *grad = field(mode, s->grad), *dtype = *(object **)field(s->defaults, ITEMS);
+    object *grad = field(mode, s->grad), *dtype = item(s->defaults, 0);
     for (word i = 0; i < c->kinds[0]; i++) {
         const struct kind *k = kinds[i];
         if (k->arguments != count || k->within != where || k->grad != grad || k->dtype != dtype) continue;

@@ -1,4 +1,4 @@
-; Made from calling.c by `make native`; its SHA-256 is 6e1d3334837fe1f5e00fec785184d6087a73b0e342dd5bf11194e27e9136c975
+; Made from calling.c by `make native`; its SHA-256 is 44196c9d44a1ceeb9f4f8eee220b28bd6318afe5f94f21dfd37d1a8b7cbf6275
 define ptr @$again(ptr %0, ptr %1, i64 %2) #0 {
   %4 = alloca [32 x ptr], align 16
   %5 = alloca ptr, align 8
@@ -221,7 +221,7 @@ define internal fastcc i32 @$are_of(ptr %0, ptr %1, ptr %2, ptr %3) #0 {
   %5 = getelementptr inbounds i8, ptr %1, i64 96
   %6 = load i64, ptr %5, align 8
   %7 = icmp sgt i64 %6, 0
-  br i1 %7, label %8, label %242
+  br i1 %7, label %8, label %246
 
 8:
   %9 = load ptr, ptr %0, align 8
@@ -238,312 +238,318 @@ define internal fastcc i32 @$are_of(ptr %0, ptr %1, ptr %2, ptr %3) #0 {
   %20 = getelementptr inbounds i8, ptr %0, i64 8
   %21 = getelementptr inbounds i8, ptr %0, i64 16
   %22 = getelementptr inbounds i8, ptr %0, i64 32
-  %23 = getelementptr inbounds i8, ptr %9, i64 352
-  %24 = getelementptr inbounds i8, ptr %9, i64 336
-  %25 = getelementptr inbounds i8, ptr %9, i64 344
+  %23 = getelementptr inbounds i8, ptr %9, i64 360
+  %24 = getelementptr inbounds i8, ptr %9, i64 344
+  %25 = getelementptr inbounds i8, ptr %9, i64 352
   %26 = getelementptr inbounds i8, ptr %9, i64 224
-  %27 = getelementptr inbounds i8, ptr %9, i64 312
+  %27 = getelementptr inbounds i8, ptr %9, i64 320
   %28 = getelementptr inbounds i8, ptr %0, i64 336
-  %29 = getelementptr inbounds i8, ptr %9, i64 32
-  br label %30
+  %29 = getelementptr inbounds i8, ptr %9, i64 312
+  %30 = getelementptr inbounds i8, ptr %9, i64 32
+  br label %31
 
-30:
-  %31 = phi i64 [ 0, %8 ], [ %238, %237 ]
-  %32 = phi i64 [ 0, %8 ], [ %239, %237 ]
-  %33 = load ptr, ptr %10, align 8
-  %34 = mul nuw nsw i64 %32, 40
-  %35 = getelementptr inbounds i8, ptr %33, i64 %34
-  %36 = getelementptr inbounds ptr, ptr %2, i64 %32
-  %37 = load ptr, ptr %36, align 8
-  %38 = load i64, ptr %35, align 8
-  switch i64 %38, label %196 [
-    i64 0, label %39
-    i64 1, label %39
-    i64 2, label %159
-    i64 3, label %159
+31:
+  %32 = phi i64 [ 0, %8 ], [ %242, %241 ]
+  %33 = phi i64 [ 0, %8 ], [ %243, %241 ]
+  %34 = load ptr, ptr %10, align 8
+  %35 = mul nuw nsw i64 %33, 40
+  %36 = getelementptr inbounds i8, ptr %34, i64 %35
+  %37 = getelementptr inbounds ptr, ptr %2, i64 %33
+  %38 = load ptr, ptr %37, align 8
+  %39 = load i64, ptr %36, align 8
+  switch i64 %39, label %197 [
+    i64 0, label %40
+    i64 1, label %40
+    i64 2, label %160
+    i64 3, label %160
   ]
 
-39:
-  %40 = load ptr, ptr %0, align 8
-  %41 = getelementptr inbounds i8, ptr %40, i64 304
-  %42 = load i64, ptr %41, align 8
-  %43 = getelementptr inbounds i8, ptr %37, i64 %42
-  %44 = load ptr, ptr %43, align 8
-  %45 = load ptr, ptr %14, align 8
-  %46 = getelementptr inbounds i8, ptr %40, i64 224
-  br label %47
+40:
+  %41 = load ptr, ptr %0, align 8
+  %42 = getelementptr inbounds i8, ptr %41, i64 304
+  %43 = load i64, ptr %42, align 8
+  %44 = getelementptr inbounds i8, ptr %38, i64 %43
+  %45 = load ptr, ptr %44, align 8
+  %46 = load ptr, ptr %14, align 8
+  %47 = getelementptr inbounds i8, ptr %41, i64 224
+  br label %48
 
-47:
-  %48 = phi ptr [ null, %39 ], [ %82, %81 ]
-  %49 = phi ptr [ %44, %39 ], [ %84, %81 ]
-  %50 = phi ptr [ %37, %39 ], [ %57, %81 ]
-  %51 = icmp eq ptr %49, %45
-  %52 = icmp ne ptr %49, null
-  %53 = and i1 %52, %51
-  br i1 %53, label %54, label %92
+48:
+  %49 = phi ptr [ null, %40 ], [ %83, %82 ]
+  %50 = phi ptr [ %45, %40 ], [ %85, %82 ]
+  %51 = phi ptr [ %38, %40 ], [ %58, %82 ]
+  %52 = icmp eq ptr %50, %46
+  %53 = icmp ne ptr %50, null
+  %54 = and i1 %53, %52
+  br i1 %54, label %55, label %93
 
-54:
-  %55 = load i64, ptr %15, align 8
-  %56 = getelementptr inbounds i8, ptr %50, i64 %55
-  %57 = load ptr, ptr %56, align 8
-  %58 = load i64, ptr %16, align 8
-  %59 = getelementptr inbounds i8, ptr %50, i64 %58
-  %60 = load ptr, ptr %59, align 8
-  %61 = load i64, ptr %17, align 8
-  %62 = getelementptr inbounds i8, ptr %50, i64 %61
-  %63 = load ptr, ptr %62, align 8
-  %64 = icmp ne ptr %57, null
-  %65 = icmp ne ptr %60, null
-  %66 = select i1 %64, i1 %65, i1 false
-  %67 = icmp ne ptr %63, null
-  %68 = select i1 %66, i1 %67, i1 false
-  br i1 %68, label %69, label %242
+55:
+  %56 = load i64, ptr %15, align 8
+  %57 = getelementptr inbounds i8, ptr %51, i64 %56
+  %58 = load ptr, ptr %57, align 8
+  %59 = load i64, ptr %16, align 8
+  %60 = getelementptr inbounds i8, ptr %51, i64 %59
+  %61 = load ptr, ptr %60, align 8
+  %62 = load i64, ptr %17, align 8
+  %63 = getelementptr inbounds i8, ptr %51, i64 %62
+  %64 = load ptr, ptr %63, align 8
+  %65 = icmp ne ptr %58, null
+  %66 = icmp ne ptr %61, null
+  %67 = select i1 %65, i1 %66, i1 false
+  %68 = icmp ne ptr %64, null
+  %69 = select i1 %67, i1 %68, i1 false
+  br i1 %69, label %70, label %246
 
-69:
-  %70 = load i64, ptr %18, align 8
-  %71 = getelementptr inbounds i8, ptr %60, i64 %70
-  %72 = load ptr, ptr %71, align 8
-  %73 = load ptr, ptr %46, align 8
-  %74 = icmp eq ptr %72, %73
-  br i1 %74, label %75, label %242
+70:
+  %71 = load i64, ptr %18, align 8
+  %72 = getelementptr inbounds i8, ptr %61, i64 %71
+  %73 = load ptr, ptr %72, align 8
+  %74 = load ptr, ptr %47, align 8
+  %75 = icmp eq ptr %73, %74
+  br i1 %75, label %76, label %246
 
-75:
-  %76 = icmp eq ptr %48, null
-  br i1 %76, label %77, label %81
+76:
+  %77 = icmp eq ptr %49, null
+  br i1 %77, label %78, label %82
 
-77:
-  %78 = load i64, ptr %19, align 8
-  %79 = getelementptr inbounds i8, ptr %50, i64 %78
-  %80 = load ptr, ptr %79, align 8
-  br label %81
+78:
+  %79 = load i64, ptr %19, align 8
+  %80 = getelementptr inbounds i8, ptr %51, i64 %79
+  %81 = load ptr, ptr %80, align 8
+  br label %82
 
-81:
-  %82 = phi ptr [ %48, %75 ], [ %80, %77 ]
-  %83 = getelementptr inbounds i8, ptr %57, i64 %42
-  %84 = load ptr, ptr %83, align 8
-  %85 = icmp eq ptr %84, %45
-  %86 = select i1 %85, i64 72, i64 32
-  %87 = getelementptr inbounds i8, ptr %0, i64 %86
-  %88 = load i64, ptr %87, align 8
-  %89 = getelementptr inbounds i8, ptr %57, i64 %88
-  %90 = load ptr, ptr %89, align 8
-  %91 = icmp eq ptr %63, %90
-  br i1 %91, label %47, label %242
+82:
+  %83 = phi ptr [ %49, %76 ], [ %81, %78 ]
+  %84 = getelementptr inbounds i8, ptr %58, i64 %43
+  %85 = load ptr, ptr %84, align 8
+  %86 = icmp eq ptr %85, %46
+  %87 = select i1 %86, i64 72, i64 32
+  %88 = getelementptr inbounds i8, ptr %0, i64 %87
+  %89 = load i64, ptr %88, align 8
+  %90 = getelementptr inbounds i8, ptr %58, i64 %89
+  %91 = load ptr, ptr %90, align 8
+  %92 = icmp eq ptr %64, %91
+  br i1 %92, label %48, label %246
 
-92:
-  %93 = load ptr, ptr %20, align 8
-  %94 = icmp eq ptr %49, %93
-  br i1 %94, label %98, label %95
+93:
+  %94 = load ptr, ptr %20, align 8
+  %95 = icmp eq ptr %50, %94
+  br i1 %95, label %99, label %96
 
-95:
-  %96 = load ptr, ptr %21, align 8
-  %97 = icmp eq ptr %49, %96
-  br i1 %97, label %98, label %242
+96:
+  %97 = load ptr, ptr %21, align 8
+  %98 = icmp eq ptr %50, %97
+  br i1 %98, label %99, label %246
 
-98:
-  %99 = icmp eq ptr %48, null
-  br i1 %99, label %100, label %105
+99:
+  %100 = icmp eq ptr %49, null
+  br i1 %100, label %101, label %106
 
-100:
-  %101 = load i64, ptr %22, align 8
-  %102 = getelementptr inbounds i8, ptr %50, i64 %101
-  %103 = load ptr, ptr %102, align 8
-  %104 = icmp eq ptr %103, null
-  br i1 %104, label %242, label %105
+101:
+  %102 = load i64, ptr %22, align 8
+  %103 = getelementptr inbounds i8, ptr %51, i64 %102
+  %104 = load ptr, ptr %103, align 8
+  %105 = icmp eq ptr %104, null
+  br i1 %105, label %246, label %106
 
-105:
-  %106 = phi ptr [ %103, %100 ], [ %48, %98 ]
-  %107 = icmp eq i64 %38, 1
-  br i1 %107, label %108, label %114
+106:
+  %107 = phi ptr [ %104, %101 ], [ %49, %99 ]
+  %108 = icmp eq i64 %39, 1
+  br i1 %108, label %109, label %115
 
-108:
-  %109 = getelementptr inbounds i8, ptr %35, i64 32
-  %110 = load i64, ptr %109, align 8
-  %111 = getelementptr inbounds ptr, ptr %3, i64 %110
-  %112 = load ptr, ptr %111, align 8
-  %113 = icmp eq ptr %112, %106
-  br i1 %113, label %237, label %242
+109:
+  %110 = getelementptr inbounds i8, ptr %36, i64 32
+  %111 = load i64, ptr %110, align 8
+  %112 = getelementptr inbounds ptr, ptr %3, i64 %111
+  %113 = load ptr, ptr %112, align 8
+  %114 = icmp eq ptr %113, %107
+  br i1 %114, label %241, label %246
 
-114:
-  %115 = load i64, ptr %23, align 8
-  %116 = getelementptr inbounds i8, ptr %106, i64 %115
-  %117 = load ptr, ptr %116, align 8
-  %118 = load i64, ptr %24, align 8
-  %119 = getelementptr inbounds i8, ptr %106, i64 %118
-  %120 = load ptr, ptr %119, align 8
-  %121 = getelementptr inbounds i8, ptr %35, i64 8
-  %122 = load ptr, ptr %121, align 8
-  %123 = icmp eq ptr %120, %122
-  br i1 %123, label %124, label %242
+115:
+  %116 = load i64, ptr %23, align 8
+  %117 = getelementptr inbounds i8, ptr %107, i64 %116
+  %118 = load ptr, ptr %117, align 8
+  %119 = load i64, ptr %24, align 8
+  %120 = getelementptr inbounds i8, ptr %107, i64 %119
+  %121 = load ptr, ptr %120, align 8
+  %122 = getelementptr inbounds i8, ptr %36, i64 8
+  %123 = load ptr, ptr %122, align 8
+  %124 = icmp eq ptr %121, %123
+  br i1 %124, label %125, label %246
 
-124:
-  %125 = load i64, ptr %25, align 8
-  %126 = getelementptr inbounds i8, ptr %106, i64 %125
-  %127 = load ptr, ptr %126, align 8
-  %128 = getelementptr inbounds i8, ptr %35, i64 16
-  %129 = load ptr, ptr %128, align 8
-  %130 = icmp ne ptr %127, %129
-  %131 = icmp eq ptr %117, null
-  %132 = select i1 %130, i1 true, i1 %131
-  br i1 %132, label %242, label %133
+125:
+  %126 = load i64, ptr %25, align 8
+  %127 = getelementptr inbounds i8, ptr %107, i64 %126
+  %128 = load ptr, ptr %127, align 8
+  %129 = getelementptr inbounds i8, ptr %36, i64 16
+  %130 = load ptr, ptr %129, align 8
+  %131 = icmp ne ptr %128, %130
+  %132 = icmp eq ptr %118, null
+  %133 = select i1 %131, i1 true, i1 %132
+  br i1 %133, label %246, label %134
 
-133:
-  %134 = load ptr, ptr %26, align 8
-  %135 = icmp eq ptr %117, %134
-  %136 = zext i1 %135 to i64
-  %137 = getelementptr inbounds i8, ptr %35, i64 24
-  %138 = load i64, ptr %137, align 8
-  %139 = icmp eq i64 %138, %136
-  br i1 %139, label %140, label %242
+134:
+  %135 = load ptr, ptr %26, align 8
+  %136 = icmp eq ptr %118, %135
+  %137 = zext i1 %136 to i64
+  %138 = getelementptr inbounds i8, ptr %36, i64 24
+  %139 = load i64, ptr %138, align 8
+  %140 = icmp eq i64 %139, %137
+  br i1 %140, label %141, label %246
 
-140:
-  %141 = load i64, ptr %27, align 8
-  %142 = getelementptr inbounds i8, ptr %106, i64 %141
-  %143 = load ptr, ptr %142, align 8
-  %144 = load ptr, ptr %28, align 8
-  %145 = icmp eq ptr %143, %144
-  br i1 %145, label %242, label %146
+141:
+  %142 = load i64, ptr %27, align 8
+  %143 = getelementptr inbounds i8, ptr %107, i64 %142
+  %144 = load ptr, ptr %143, align 8
+  %145 = load ptr, ptr %28, align 8
+  %146 = icmp eq ptr %144, %145
+  br i1 %146, label %246, label %147
 
-146:
-  %147 = icmp sgt i64 %31, 0
-  br i1 %147, label %151, label %156
+147:
+  %148 = icmp sgt i64 %32, 0
+  br i1 %148, label %152, label %157
 
-148:
-  %149 = add nuw nsw i64 %152, 1
-  %150 = icmp eq i64 %149, %31
-  br i1 %150, label %156, label %151
+149:
+  %150 = add nuw nsw i64 %153, 1
+  %151 = icmp eq i64 %150, %32
+  br i1 %151, label %157, label %152
 
-151:
-  %152 = phi i64 [ %149, %148 ], [ 0, %146 ]
-  %153 = getelementptr inbounds ptr, ptr %3, i64 %152
-  %154 = load ptr, ptr %153, align 8
-  %155 = icmp eq ptr %154, %106
-  br i1 %155, label %242, label %148
+152:
+  %153 = phi i64 [ %150, %149 ], [ 0, %147 ]
+  %154 = getelementptr inbounds ptr, ptr %3, i64 %153
+  %155 = load ptr, ptr %154, align 8
+  %156 = icmp eq ptr %155, %107
+  br i1 %156, label %246, label %149
 
-156:
-  %157 = add nsw i64 %31, 1
-  %158 = getelementptr inbounds ptr, ptr %3, i64 %31
-  store ptr %106, ptr %158, align 8
-  br label %237
+157:
+  %158 = add nsw i64 %32, 1
+  %159 = getelementptr inbounds ptr, ptr %3, i64 %32
+  store ptr %107, ptr %159, align 8
+  br label %241
 
-159:
-  %160 = load i64, ptr %11, align 8
-  %161 = getelementptr inbounds i8, ptr %37, i64 %160
-  %162 = load ptr, ptr %161, align 8
-  %163 = load ptr, ptr %12, align 8
-  %164 = icmp eq ptr %162, %163
-  br i1 %164, label %165, label %242
+160:
+  %161 = load i64, ptr %11, align 8
+  %162 = getelementptr inbounds i8, ptr %38, i64 %161
+  %163 = load ptr, ptr %162, align 8
+  %164 = load ptr, ptr %12, align 8
+  %165 = icmp eq ptr %163, %164
+  br i1 %165, label %166, label %246
 
-165:
-  %166 = icmp eq i64 %38, 2
-  br i1 %166, label %167, label %183
+166:
+  %167 = icmp eq i64 %39, 2
+  br i1 %167, label %168, label %184
 
-167:
-  %168 = getelementptr inbounds i8, ptr %35, i64 8
-  %169 = load ptr, ptr %168, align 8
-  %170 = load ptr, ptr %13, align 8
-  %171 = call double %170(ptr %37)
-  %172 = load ptr, ptr %13, align 8
-  %173 = call double %172(ptr %169)
-  %174 = fcmp oeq double %171, %173
-  br i1 %174, label %175, label %242
+168:
+  %169 = getelementptr inbounds i8, ptr %36, i64 8
+  %170 = load ptr, ptr %169, align 8
+  %171 = load ptr, ptr %13, align 8
+  %172 = call double %171(ptr %38)
+  %173 = load ptr, ptr %13, align 8
+  %174 = call double %173(ptr %170)
+  %175 = fcmp oeq double %172, %174
+  br i1 %175, label %176, label %246
 
-175:
-  %176 = fcmp une double %171, 0.000000e+00
-  br i1 %176, label %183, label %177
+176:
+  %177 = fcmp une double %172, 0.000000e+00
+  br i1 %177, label %184, label %178
 
-177:
-  %178 = fdiv double 1.000000e+00, %171
-  %179 = fcmp ogt double %178, 0.000000e+00
-  %180 = fdiv double 1.000000e+00, %173
-  %181 = fcmp ogt double %180, 0.000000e+00
-  %182 = xor i1 %179, %181
-  br i1 %182, label %242, label %183
+178:
+  %179 = fdiv double 1.000000e+00, %172
+  %180 = fcmp ogt double %179, 0.000000e+00
+  %181 = fdiv double 1.000000e+00, %174
+  %182 = fcmp ogt double %181, 0.000000e+00
+  %183 = xor i1 %180, %182
+  br i1 %183, label %246, label %184
 
-183:
-  %184 = load ptr, ptr %13, align 8
-  %185 = call double %184(ptr %37)
-  %186 = load i64, ptr %35, align 8
-  %187 = icmp eq i64 %186, 3
-  br i1 %187, label %188, label %237
+184:
+  %185 = load ptr, ptr %13, align 8
+  %186 = call double %185(ptr %38)
+  %187 = load i64, ptr %36, align 8
+  %188 = icmp eq i64 %187, 3
+  br i1 %188, label %189, label %241
 
-188:
-  %189 = fcmp oeq double %185, 0.000000e+00
-  %190 = fcmp oeq double %185, 1.000000e+00
-  %191 = or i1 %189, %190
-  %192 = fcmp oeq double %185, -1.000000e+00
-  %193 = or i1 %192, %191
-  %194 = fcmp oeq double %185, 2.000000e+00
-  %195 = or i1 %194, %193
-  br i1 %195, label %242, label %237
+189:
+  %190 = fcmp oeq double %186, 0.000000e+00
+  %191 = fcmp oeq double %186, 1.000000e+00
+  %192 = or i1 %190, %191
+  %193 = fcmp oeq double %186, -1.000000e+00
+  %194 = or i1 %193, %192
+  %195 = fcmp oeq double %186, 2.000000e+00
+  %196 = or i1 %195, %194
+  br i1 %196, label %246, label %241
 
-196:
-  %197 = getelementptr inbounds i8, ptr %35, i64 8
-  %198 = load ptr, ptr %197, align 8
-  %199 = icmp eq ptr %37, %198
-  br i1 %199, label %237, label %200
+197:
+  %198 = getelementptr inbounds i8, ptr %36, i64 8
+  %199 = load ptr, ptr %198, align 8
+  %200 = icmp eq ptr %38, %199
+  br i1 %200, label %241, label %201
 
-200:
-  %201 = load i64, ptr %11, align 8
-  %202 = getelementptr inbounds i8, ptr %37, i64 %201
-  %203 = load ptr, ptr %202, align 8
-  %204 = getelementptr inbounds i8, ptr %198, i64 %201
-  %205 = load ptr, ptr %204, align 8
-  %206 = icmp eq ptr %203, %205
-  br i1 %206, label %207, label %242
+201:
+  %202 = load i64, ptr %11, align 8
+  %203 = getelementptr inbounds i8, ptr %38, i64 %202
+  %204 = load ptr, ptr %203, align 8
+  %205 = getelementptr inbounds i8, ptr %199, i64 %202
+  %206 = load ptr, ptr %205, align 8
+  %207 = icmp eq ptr %204, %206
+  br i1 %207, label %208, label %246
 
-207:
-  %208 = icmp eq i64 %38, 4
-  br i1 %208, label %209, label %233
+208:
+  %209 = icmp eq i64 %39, 4
+  br i1 %209, label %210, label %237
 
-209:
-  %210 = getelementptr inbounds i8, ptr %37, i64 16
-  %211 = load i64, ptr %210, align 8
-  %212 = getelementptr inbounds i8, ptr %198, i64 16
-  %213 = load i64, ptr %212, align 8
-  %214 = icmp eq i64 %211, %213
-  br i1 %214, label %215, label %242
+210:
+  %211 = getelementptr inbounds i8, ptr %38, i64 16
+  %212 = load i64, ptr %211, align 8
+  %213 = getelementptr inbounds i8, ptr %199, i64 16
+  %214 = load i64, ptr %213, align 8
+  %215 = icmp eq i64 %212, %214
+  br i1 %215, label %216, label %246
 
-215:
-  %216 = icmp sgt i64 %211, 0
-  br i1 %216, label %220, label %233
+216:
+  %217 = icmp sgt i64 %212, 0
+  br i1 %217, label %218, label %237
 
-217:
-  %218 = add nuw nsw i64 %221, 1
-  %219 = icmp eq i64 %218, %211
-  br i1 %219, label %233, label %220
+218:
+  %219 = load i64, ptr %29, align 8
+  %220 = getelementptr i8, ptr %38, i64 %219
+  %221 = getelementptr i8, ptr %199, i64 %219
+  br label %225
 
-220:
-  %221 = phi i64 [ %218, %217 ], [ 0, %215 ]
-  %222 = shl nsw i64 %221, 3
-  %223 = add nuw nsw i64 %222, 24
-  %224 = getelementptr inbounds i8, ptr %37, i64 %223
-  %225 = load ptr, ptr %224, align 8
-  %226 = getelementptr inbounds i8, ptr %225, i64 %201
-  %227 = load ptr, ptr %226, align 8
-  %228 = getelementptr inbounds i8, ptr %198, i64 %223
+222:
+  %223 = add nuw nsw i64 %226, 1
+  %224 = icmp eq i64 %223, %212
+  br i1 %224, label %237, label %225
+
+225:
+  %226 = phi i64 [ 0, %218 ], [ %223, %222 ]
+  %227 = shl nsw i64 %226, 3
+  %228 = getelementptr i8, ptr %220, i64 %227
   %229 = load ptr, ptr %228, align 8
-  %230 = getelementptr inbounds i8, ptr %229, i64 %201
+  %230 = getelementptr inbounds i8, ptr %229, i64 %202
   %231 = load ptr, ptr %230, align 8
-  %232 = icmp eq ptr %227, %231
-  br i1 %232, label %217, label %242
-
-233:
-  %234 = load ptr, ptr %29, align 8
-  %235 = call i32 %234(ptr %37, ptr %198, i32 2)
-  %236 = icmp sgt i32 %235, 0
-  br i1 %236, label %237, label %242
+  %232 = getelementptr i8, ptr %221, i64 %227
+  %233 = load ptr, ptr %232, align 8
+  %234 = getelementptr inbounds i8, ptr %233, i64 %202
+  %235 = load ptr, ptr %234, align 8
+  %236 = icmp eq ptr %231, %235
+  br i1 %236, label %222, label %246
 
 237:
-  %238 = phi i64 [ %31, %108 ], [ %157, %156 ], [ %31, %188 ], [ %31, %196 ], [ %31, %183 ], [ %31, %233 ]
-  %239 = add nuw nsw i64 %32, 1
-  %240 = load i64, ptr %5, align 8
-  %241 = icmp slt i64 %239, %240
-  br i1 %241, label %30, label %242
+  %238 = load ptr, ptr %30, align 8
+  %239 = call i32 %238(ptr %38, ptr %199, i32 2)
+  %240 = icmp sgt i32 %239, 0
+  br i1 %240, label %241, label %246
 
-242:
-  %243 = phi i32 [ 0, %151 ], [ 0, %54 ], [ 0, %220 ], [ 1, %4 ], [ 0, %81 ], [ 0, %69 ], [ 0, %209 ], [ 0, %133 ], [ 0, %140 ], [ 0, %124 ], [ 0, %114 ], [ 0, %100 ], [ 0, %167 ], [ 0, %188 ], [ 1, %237 ], [ 0, %200 ], [ 0, %159 ], [ 0, %177 ], [ %235, %233 ], [ 0, %95 ], [ 0, %108 ]
-  ret i32 %243
+241:
+  %242 = phi i64 [ %32, %109 ], [ %158, %157 ], [ %32, %189 ], [ %32, %197 ], [ %32, %184 ], [ %32, %237 ]
+  %243 = add nuw nsw i64 %33, 1
+  %244 = load i64, ptr %5, align 8
+  %245 = icmp slt i64 %243, %244
+  br i1 %245, label %31, label %246
+
+246:
+  %247 = phi i32 [ 0, %152 ], [ 0, %55 ], [ 0, %225 ], [ 1, %4 ], [ 0, %82 ], [ 0, %70 ], [ 0, %210 ], [ 0, %134 ], [ 0, %141 ], [ 0, %125 ], [ 0, %115 ], [ 0, %101 ], [ 0, %168 ], [ 0, %189 ], [ 1, %241 ], [ 0, %201 ], [ 0, %160 ], [ 0, %178 ], [ %239, %237 ], [ 0, %96 ], [ 0, %109 ]
+  ret i32 %247
 }
 define internal fastcc ptr @$recorded(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4) #0 {
   %6 = alloca [8 x i64], align 16
@@ -950,7 +956,7 @@ define internal fastcc ptr @$recorded(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4) #0
   %280 = getelementptr inbounds ptr, ptr %3, i64 %279
   %281 = load ptr, ptr %280, align 8
   %282 = load ptr, ptr %16, align 8
-  %283 = getelementptr inbounds i8, ptr %282, i64 360
+  %283 = getelementptr inbounds i8, ptr %282, i64 368
   %284 = load i64, ptr %283, align 8
   %285 = getelementptr inbounds i8, ptr %281, i64 %284
   %286 = load ptr, ptr %285, align 8
@@ -960,7 +966,7 @@ define internal fastcc ptr @$recorded(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4) #0
   br i1 %289, label %290, label %305
 
 290:
-  %291 = getelementptr inbounds i8, ptr %282, i64 368
+  %291 = getelementptr inbounds i8, ptr %282, i64 376
   %292 = load i64, ptr %291, align 8
   %293 = getelementptr inbounds i8, ptr %281, i64 %292
   %294 = load ptr, ptr %293, align 8
@@ -1187,40 +1193,40 @@ define internal fastcc ptr @$recorded(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4) #0
   %450 = load ptr, ptr %446, align 8
   %451 = load ptr, ptr %426, align 8
   call void %450(ptr %451)
-  %452 = getelementptr inbounds i8, ptr %370, i64 312
+  %452 = getelementptr inbounds i8, ptr %370, i64 320
   %453 = load i64, ptr %452, align 8
   %454 = getelementptr inbounds i8, ptr %400, i64 %453
   store ptr %434, ptr %454, align 8
-  %455 = getelementptr inbounds i8, ptr %370, i64 320
+  %455 = getelementptr inbounds i8, ptr %370, i64 328
   %456 = load i64, ptr %455, align 8
   %457 = getelementptr inbounds i8, ptr %400, i64 %456
   store ptr %384, ptr %457, align 8
-  %458 = getelementptr inbounds i8, ptr %370, i64 328
+  %458 = getelementptr inbounds i8, ptr %370, i64 336
   %459 = load i64, ptr %458, align 8
   %460 = getelementptr inbounds i8, ptr %400, i64 %459
   store ptr %441, ptr %460, align 8
-  %461 = getelementptr inbounds i8, ptr %370, i64 336
+  %461 = getelementptr inbounds i8, ptr %370, i64 344
   %462 = load i64, ptr %461, align 8
   %463 = getelementptr inbounds i8, ptr %400, i64 %462
   store ptr %443, ptr %463, align 8
-  %464 = getelementptr inbounds i8, ptr %370, i64 344
+  %464 = getelementptr inbounds i8, ptr %370, i64 352
   %465 = load i64, ptr %464, align 8
   %466 = getelementptr inbounds i8, ptr %400, i64 %465
   store ptr %445, ptr %466, align 8
-  %467 = getelementptr inbounds i8, ptr %370, i64 360
+  %467 = getelementptr inbounds i8, ptr %370, i64 368
   %468 = load i64, ptr %467, align 8
   %469 = getelementptr inbounds i8, ptr %400, i64 %468
   store ptr %431, ptr %469, align 8
-  %470 = getelementptr inbounds i8, ptr %370, i64 368
+  %470 = getelementptr inbounds i8, ptr %370, i64 376
   %471 = load i64, ptr %470, align 8
   %472 = getelementptr inbounds i8, ptr %400, i64 %471
   store ptr %433, ptr %472, align 8
-  %473 = getelementptr inbounds i8, ptr %370, i64 352
+  %473 = getelementptr inbounds i8, ptr %370, i64 360
   %474 = load i64, ptr %473, align 8
   %475 = load ptr, ptr %424, align 8
   %476 = getelementptr inbounds i8, ptr %400, i64 %474
   store ptr %475, ptr %476, align 8
-  %477 = getelementptr inbounds i8, ptr %370, i64 376
+  %477 = getelementptr inbounds i8, ptr %370, i64 384
   %478 = load i64, ptr %477, align 8
   %479 = load ptr, ptr %426, align 8
   %480 = getelementptr inbounds i8, ptr %400, i64 %478

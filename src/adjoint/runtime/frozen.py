@@ -47,9 +47,9 @@ def _functions_of_numpy() -> tuple[int, int] | None:
 def install(address: int) -> None:
     """Make views by the code at an address from now on, unless what it makes isn't right."""
     functions = _functions_of_numpy()
-    if functions is None:
+    if functions is None or LAYOUT is None:
         return
-    numbers = [*functions, id(np.ndarray), *map(entries.function_of_c, ("Py_IncRef", "Py_DecRef"))]
+    numbers = [*functions, id(np.ndarray), *map(entries.function_of_c, ("Py_IncRef", "Py_DecRef")), LAYOUT.items]
     made = entries.made("frozen", address, numbers, True)
     samples = np.ones((2, 3)), np.ones((3, 4), "i2").T[1:, ::2], np.zeros(())
     if made is not None and all([_is_right(made, x) for x in samples]):

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint._references import reference_counts
 from adjoint._tuples import NamedTuple
 from adjoint.shapes import Shape
 
@@ -179,18 +180,33 @@ DATA_FIELD = _data_field() if sys.implementation.name == "cpython" else None
 
 
 class Layout(NamedTuple):
-    """Where in objects native code finds what it reads, in bytes: the type of any, an array's data and flags, a tuple's items,
-    the contents of `bytes`."""
+    """Where in objects native code finds what it reads, in bytes: the type of any, an array's data and flags, the contents of
+    `bytes`, a tuple's items (which Python 3.14 keeps behind a hash)."""
 
     type: int
     data: int
     flags: int
-    items: int
     contents: int
+    items: int
+
+
+AXES, SHAPE, STRIDES, BASE, DTYPE = range(24, 64, 8)  # where `programs.c` looks in arrays for what else it reads
+
+
+def _is_read_right(x: Array) -> bool:
+    """Whether an array's axes, shape, strides, base and dtype are where code in C looks for them. No address is followed that
+    can't be one: NumPy has the strides right behind the shape."""
+    of_shape = _at(id(x) + SHAPE).value or 0
+    base = None if x.base is None else id(x.base)
+    if [_at(id(x) + at).value for at in (STRIDES, BASE, DTYPE)] != [of_shape + 8 * x.ndim, base, id(x.dtype)]:
+        return False
+    numbers = (ctypes.c_ssize_t * (2 * x.ndim)).from_address(of_shape)
+    return ctypes.c_int.from_address(id(x) + AXES).value == x.ndim and (*numbers,) == (*x.shape, *x.strides)
 
 
 def _layout() -> Layout | None:
-    """The layout of objects; None where that can't be made out, or is another one than code in C knows."""
+    """The layout of objects; None where that can't be made out, or is another one than code in C knows, which reads how many
+    references an object has as its first word."""
     if DATA_FIELD is None:
         return None
     samples = [np.empty((n + 1, n + 2)) for n in range(3)]
@@ -205,12 +221,14 @@ def _layout() -> Layout | None:
     contents, texts = bytes.__basicsize__ - 1, [bytes(range(n, n + 8)) for n in range(3)]
     fits = all(_at(id(x) + type_).value == id(type(x)) for x in (*held, held, None))
     fits = fits and all(_at(id(held) + items + 8 * k).value == id(x) for k, x in enumerate(held))
+    fits = fits and [_at(place).value for place in map(id, samples)] == [n - 1 for n in reference_counts(samples)]
+    fits = fits and DATA_FIELD == AXES - 8 and all([_is_read_right(x) for x in samples[::3]])
     fits = fits and contents % 8 == 0 and all(ctypes.string_at(id(text) + contents, 8) == text for text in texts)
-    found = Layout(type_, DATA_FIELD, flags[0], items, contents) if fits and flags else None
-    return found if found == IN_C else None
+    found = Layout(type_, DATA_FIELD, flags[0], contents, items) if fits and flags else None
+    return found if found is not None and found[:-1] == IN_C else None
 
 
-IN_C = Layout(8, 16, 64, 24, 32)  # where `programs.c` and `recording.c` look
+IN_C = (8, 16, 64, 32)  # where `programs.c` and `recording.c` look; of a tuple's items they are told
 LAYOUT = _layout()
 
 

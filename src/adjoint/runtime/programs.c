@@ -15,16 +15,14 @@
 typedef int64_t word;
 typedef struct object object;
 
-/* In objects, bytes from their beginning: the class of any; an array's data, what lies below it, and its flags; the items of a
-   tuple; the contents of `bytes`. */
-enum { TYPE = 8, DATA = 16, AXES = 24, SHAPE = 32, STRIDES = 40, BASE = 48, DTYPE = 56, FLAGS = 64, ITEMS = 24, CONTENTS = 32 };
+/* In objects, bytes from their beginning: the class of any; an array's data, what lies below it, and its flags; the contents of
+   `bytes`. Where the items of a tuple are each function is told: that depends on Python's version. */
+enum { TYPE = 8, DATA = 16, AXES = 24, SHAPE = 32, STRIDES = 40, BASE = 48, DTYPE = 56, FLAGS = 64, CONTENTS = 32 };
 enum { IN_ORDER = 0x101, WRITEABLE = 0x400 }; /* flags of an array: row-major and aligned */
 
 static inline object *field(object *x, word place) { return *(object **)((char *)x + place); }
 
 static inline int32_t flags_of(object *array) { return *(int32_t *)((char *)array + FLAGS); }
-
-static inline object **items(object *tuple) { return (object **)((char *)tuple + ITEMS); }
 
 static inline const void *told(object *self) { return (char *)self + CONTENTS; }
 
@@ -48,7 +46,7 @@ struct move {
 };
 
 /* Where all is. `data` says where in an object the address of its data stands; negative where addresses are given. The objects
-   are one tuple if there is a `class`, that of arrays. OpenMP's functions are there if a call of oneDNN is: it runs on one thread. */
+   are the items of one tuple, where these are is the first, if there is a `class`, that of arrays. OpenMP's functions are there if a call of oneDNN is: it runs on one thread. */
 struct record {
     void **table;
     object **objects;
@@ -66,7 +64,7 @@ struct record {
 __attribute__((noinline)) void run(const struct record *r) {
     void **table = r->table, *own = *(void **)table[OWNS];
     word *failure = table[FAILURE], data = r->data;
-    object **given = r->class ? items(*r->objects) : r->objects, *class = r->class;
+    object **given = r->class ? (object **)*r->objects : r->objects, *class = r->class;
     const struct move *moves_end = r->moves_end;
     for (const struct move *move = r->moves; move != moves_end; move++) {
         object *x = given[move->object];
@@ -102,7 +100,7 @@ struct numbers {
     word size;
 };
 
-/* Of a program: its record, where it takes the tuple from and notes failures, and a number that isn't 0 while it runs; what gives up
+/* Of a program: its record, where it takes the tuple's items from and notes failures, and a number that isn't 0 while it runs; what gives up
    and takes Python's lock, or null; what counts a reference; what is given where it has run, has failed, and isn't free; how many
    `bytes` with numbers the tuple has: of each its place there, where its contents are copied to, and how many times four bytes. */
 struct entered {
@@ -115,7 +113,7 @@ struct entered {
     void (*take)(void *);
     void (*count)(object *);
     object *done, *failed, *otherwise;
-    word copies;
+    word items, copies;
     struct numbers copied[];
 };
 
@@ -123,10 +121,11 @@ object *enter(object *self, object *given) {
     const struct entered *e = told(self);
     object *result = e->otherwise;
     if (!atomic_exchange_explicit(e->busy, 1, memory_order_acquire)) {
-        *e->objects = given;
+        object **items = (object **)((char *)given + e->items);
+        *e->objects = (object *)items;
         const struct numbers *one = e->copied;
         for (word left = e->copies; left > 0; left--, one++) {
-            const int32_t *from = told(items(given)[one->place]);
+            const int32_t *from = told(items[one->place]);
             for (word k = 0; k < one->size; k++) one->to[k] = from[k];
         }
         void *state = e->release ? e->release() : 0;
@@ -169,12 +168,15 @@ object *holds(object *self, object *nothing) {
     return result;
 }
 
-/* Of arrays in a tuple: how many, their class, that of what lends memory once, what counts a reference, and what is given. */
+/* Of arrays in a tuple: how many, their class, that of what lends memory once, what counts a reference, what is given, and where a
+   tuple's items are. If `references` isn't 0, behind the arrays are as many nodes: then the answer is `shared` where the memory is
+   nobody else's, but one of all these has not so many references. */
 struct own {
     word arrays;
     object *class, *lease;
     void (*count)(object *);
-    object *yes, *no;
+    object *yes, *no, *shared;
+    word items, references;
 };
 
 static inline int is_own(const struct own *o, object *array) {
@@ -186,25 +188,30 @@ static inline int is_own(const struct own *o, object *array) {
 object *owned(object *self, object *given) {
     const struct own *o = told(self);
     word k = 0;
-    while (k < o->arrays && is_own(o, items(given)[k])) k++;
+    while (k < o->arrays && is_own(o, field(given, o->items + 8 * k))) k++;
     object *result = k == o->arrays ? o->yes : o->no;
+    if (result == o->yes && o->references) {
+        for (k = 0; k < 2 * o->arrays && *(word *)field(given, o->items + 8 * k) == o->references;) k++;
+        if (k < 2 * o->arrays) result = o->shared;
+    }
     o->count(result);
     return result;
 }
 
-/* Of a view (see `frozen.py`): what makes an array of memory, what says what holds that, NumPy's class, and what counts a reference,
-   one more and one less. */
+/* Of a view (see `frozen.py`): what makes an array of memory, what says what holds that, NumPy's class, what counts a reference, one
+   more and one less, and where a tuple's items are. */
 struct views {
     object *(*make)(object *, object *, int, void *, void *, void *, int, object *);
     int (*hold)(object *, object *);
     object *class;
     void (*count)(object *);
     void (*drop)(object *);
+    word items;
 };
 
 object *freeze(object *self, object *given) {
     const struct views *v = told(self);
-    object *array = items(given)[1];
+    object *array = field(given, v->items + 8);
     if (field(array, TYPE) != v->class) return 0;
     object *dtype = field(array, DTYPE);
     v->count(dtype);

@@ -1,4 +1,4 @@
-; Made from programs.c by `make native`; its SHA-256 is 55b19b21df9919703b7a090aa63031dba79ce23d4d458e97c1a5c5395bd0a37a
+; Made from programs.c by `make native`; its SHA-256 is 537afd8fabbbf956096e2033b39c6af6c4140737903b7ff0e2a84ffd446a2319
 define void @$run(ptr %0) #0 {
   %2 = load ptr, ptr %0, align 8
   %3 = load ptr, ptr %2, align 8
@@ -11,164 +11,163 @@ define void @$run(ptr %0) #0 {
   %10 = load ptr, ptr %9, align 8
   %11 = icmp eq ptr %10, null
   %12 = getelementptr inbounds i8, ptr %0, i64 8
-  %13 = load ptr, ptr %12, align 8
-  br i1 %11, label %17, label %14
+  br i1 %11, label %15, label %13
 
-14:
-  %15 = load ptr, ptr %13, align 8
-  %16 = getelementptr inbounds i8, ptr %15, i64 24
-  br label %17
+13:
+  %14 = load ptr, ptr %12, align 8
+  br label %15
 
-17:
-  %18 = phi ptr [ %16, %14 ], [ %13, %1 ]
-  %19 = getelementptr inbounds i8, ptr %0, i64 40
-  %20 = load ptr, ptr %19, align 8
-  %21 = getelementptr inbounds i8, ptr %0, i64 32
-  %22 = load ptr, ptr %21, align 8
-  %23 = icmp eq ptr %22, %20
-  br i1 %23, label %54, label %24
+15:
+  %16 = phi ptr [ %14, %13 ], [ %12, %1 ]
+  %17 = load ptr, ptr %16, align 8
+  %18 = getelementptr inbounds i8, ptr %0, i64 40
+  %19 = load ptr, ptr %18, align 8
+  %20 = getelementptr inbounds i8, ptr %0, i64 32
+  %21 = load ptr, ptr %20, align 8
+  %22 = icmp eq ptr %21, %19
+  br i1 %22, label %53, label %23
 
-24:
-  %25 = icmp sgt i64 %8, -1
-  br label %26
+23:
+  %24 = icmp sgt i64 %8, -1
+  br label %25
 
-26:
-  %27 = phi ptr [ %22, %24 ], [ %52, %44 ]
-  %28 = load i64, ptr %27, align 8
-  %29 = getelementptr inbounds ptr, ptr %18, i64 %28
-  %30 = load ptr, ptr %29, align 8
-  br i1 %25, label %31, label %44
+25:
+  %26 = phi ptr [ %21, %23 ], [ %51, %43 ]
+  %27 = load i64, ptr %26, align 8
+  %28 = getelementptr inbounds ptr, ptr %17, i64 %27
+  %29 = load ptr, ptr %28, align 8
+  br i1 %24, label %30, label %43
 
-31:
-  %32 = getelementptr inbounds i8, ptr %30, i64 %8
-  %33 = load ptr, ptr %32, align 8
-  br i1 %11, label %44, label %34
+30:
+  %31 = getelementptr inbounds i8, ptr %29, i64 %8
+  %32 = load ptr, ptr %31, align 8
+  br i1 %11, label %43, label %33
 
-34:
-  %35 = getelementptr inbounds i8, ptr %30, i64 8
-  %36 = load ptr, ptr %35, align 8
-  %37 = icmp eq ptr %36, %10
-  br i1 %37, label %38, label %43
+33:
+  %34 = getelementptr inbounds i8, ptr %29, i64 8
+  %35 = load ptr, ptr %34, align 8
+  %36 = icmp eq ptr %35, %10
+  br i1 %36, label %37, label %42
 
-38:
-  %39 = getelementptr inbounds i8, ptr %30, i64 64
-  %40 = load i32, ptr %39, align 4
-  %41 = and i32 %40, 257
-  %42 = icmp eq i32 %41, 257
-  br i1 %42, label %44, label %43
+37:
+  %38 = getelementptr inbounds i8, ptr %29, i64 64
+  %39 = load i32, ptr %38, align 4
+  %40 = and i32 %39, 257
+  %41 = icmp eq i32 %40, 257
+  br i1 %41, label %43, label %42
+
+42:
+  store i64 -1, ptr %6, align 8
+  br label %117
 
 43:
-  store i64 -1, ptr %6, align 8
-  br label %118
+  %44 = phi ptr [ %32, %37 ], [ %32, %30 ], [ %29, %25 ]
+  %45 = getelementptr inbounds i8, ptr %26, i64 16
+  %46 = load i64, ptr %45, align 8
+  %47 = getelementptr inbounds i8, ptr %44, i64 %46
+  %48 = getelementptr inbounds i8, ptr %26, i64 8
+  %49 = load i64, ptr %48, align 8
+  %50 = getelementptr inbounds ptr, ptr %2, i64 %49
+  store ptr %47, ptr %50, align 8
+  %51 = getelementptr inbounds i8, ptr %26, i64 24
+  %52 = icmp eq ptr %51, %19
+  br i1 %52, label %53, label %25
 
-44:
-  %45 = phi ptr [ %33, %38 ], [ %33, %31 ], [ %30, %26 ]
-  %46 = getelementptr inbounds i8, ptr %27, i64 16
-  %47 = load i64, ptr %46, align 8
-  %48 = getelementptr inbounds i8, ptr %45, i64 %47
-  %49 = getelementptr inbounds i8, ptr %27, i64 8
-  %50 = load i64, ptr %49, align 8
-  %51 = getelementptr inbounds ptr, ptr %2, i64 %50
-  store ptr %48, ptr %51, align 8
-  %52 = getelementptr inbounds i8, ptr %27, i64 24
-  %53 = icmp eq ptr %52, %20
-  br i1 %53, label %54, label %26
+53:
+  %54 = getelementptr inbounds i8, ptr %0, i64 96
+  %55 = load ptr, ptr %54, align 8
+  %56 = icmp eq ptr %55, null
+  br i1 %56, label %61, label %57
 
-54:
-  %55 = getelementptr inbounds i8, ptr %0, i64 96
-  %56 = load ptr, ptr %55, align 8
-  %57 = icmp eq ptr %56, null
-  br i1 %57, label %62, label %58
+57:
+  %58 = call i32 %55()
+  %59 = getelementptr inbounds i8, ptr %0, i64 104
+  %60 = load ptr, ptr %59, align 8
+   call void %60(i32 1)
+  br label %61
 
-58:
-  %59 = call i32 %56()
-  %60 = getelementptr inbounds i8, ptr %0, i64 104
-  %61 = load ptr, ptr %60, align 8
-   call void %61(i32 1)
-  br label %62
+61:
+  %62 = phi i32 [ %58, %57 ], [ 0, %53 ]
+  %63 = getelementptr inbounds i8, ptr %0, i64 56
+  %64 = load ptr, ptr %63, align 8
+  %65 = getelementptr inbounds i8, ptr %0, i64 48
+  %66 = load ptr, ptr %65, align 8
+  %67 = icmp eq ptr %66, %64
+  br i1 %67, label %111, label %68
 
-62:
-  %63 = phi i32 [ %59, %58 ], [ 0, %54 ]
-  %64 = getelementptr inbounds i8, ptr %0, i64 56
-  %65 = load ptr, ptr %64, align 8
-  %66 = getelementptr inbounds i8, ptr %0, i64 48
-  %67 = load ptr, ptr %66, align 8
-  %68 = icmp eq ptr %67, %65
-  br i1 %68, label %112, label %69
+68:
+  %69 = getelementptr inbounds i8, ptr %0, i64 64
+  %70 = getelementptr inbounds i8, ptr %0, i64 72
+  %71 = getelementptr inbounds i8, ptr %0, i64 80
+  %72 = getelementptr inbounds i8, ptr %0, i64 88
+  br label %73
 
-69:
-  %70 = getelementptr inbounds i8, ptr %0, i64 64
-  %71 = getelementptr inbounds i8, ptr %0, i64 72
-  %72 = getelementptr inbounds i8, ptr %0, i64 80
-  %73 = getelementptr inbounds i8, ptr %0, i64 88
-  br label %74
+73:
+  %74 = phi ptr [ %66, %68 ], [ %110, %109 ]
+  %75 = getelementptr inbounds i8, ptr %74, i64 24
+  %76 = load i64, ptr %75, align 8
+  %77 = and i64 %76, 1
+  %78 = icmp eq i64 %77, 0
+  br i1 %78, label %90, label %79
 
-74:
-  %75 = phi ptr [ %67, %69 ], [ %111, %110 ]
-  %76 = getelementptr inbounds i8, ptr %75, i64 24
-  %77 = load i64, ptr %76, align 8
-  %78 = and i64 %77, 1
-  %79 = icmp eq i64 %78, 0
-  br i1 %79, label %91, label %80
-
-80:
+79:
+  %80 = load ptr, ptr %69, align 8
   %81 = load ptr, ptr %70, align 8
   %82 = load ptr, ptr %71, align 8
-  %83 = load ptr, ptr %72, align 8
-  %84 = load ptr, ptr %75, align 8
-  %85 = getelementptr inbounds i8, ptr %75, i64 16
-  %86 = load i64, ptr %85, align 8
-  %87 = load i64, ptr %73, align 8
-  %88 = getelementptr inbounds i8, ptr %75, i64 8
-  %89 = load ptr, ptr %88, align 8
-  %90 = and i64 %77, 4
-   call void %81(ptr %82, ptr %83, ptr %84, ptr %2, i64 %86, i64 %87, ptr %89, i64 %90)
-  br label %97
+  %83 = load ptr, ptr %74, align 8
+  %84 = getelementptr inbounds i8, ptr %74, i64 16
+  %85 = load i64, ptr %84, align 8
+  %86 = load i64, ptr %72, align 8
+  %87 = getelementptr inbounds i8, ptr %74, i64 8
+  %88 = load ptr, ptr %87, align 8
+  %89 = and i64 %76, 4
+   call void %80(ptr %81, ptr %82, ptr %83, ptr %2, i64 %85, i64 %86, ptr %88, i64 %89)
+  br label %96
 
-91:
-  %92 = load ptr, ptr %75, align 8
-  %93 = getelementptr inbounds i8, ptr %75, i64 16
-  %94 = load i64, ptr %93, align 8
-  %95 = getelementptr inbounds i8, ptr %75, i64 8
-  %96 = load ptr, ptr %95, align 8
-   call void %92(ptr %2, i64 0, i64 %94, ptr %4, ptr %96)
-  br label %97
+90:
+  %91 = load ptr, ptr %74, align 8
+  %92 = getelementptr inbounds i8, ptr %74, i64 16
+  %93 = load i64, ptr %92, align 8
+  %94 = getelementptr inbounds i8, ptr %74, i64 8
+  %95 = load ptr, ptr %94, align 8
+   call void %91(ptr %2, i64 0, i64 %93, ptr %4, ptr %95)
+  br label %96
 
-97:
-  %98 = load i64, ptr %76, align 8
-  %99 = and i64 %98, 2
-  %100 = icmp eq i64 %99, 0
-  br i1 %100, label %107, label %101
+96:
+  %97 = load i64, ptr %75, align 8
+  %98 = and i64 %97, 2
+  %99 = icmp eq i64 %98, 0
+  br i1 %99, label %106, label %100
 
-101:
-  %102 = load i64, ptr %6, align 8
-  %103 = icmp ne i64 %102, 0
-  %104 = getelementptr inbounds i8, ptr %75, i64 32
-  %105 = icmp eq ptr %104, %65
-  %106 = select i1 %103, i1 true, i1 %105
-  br i1 %106, label %112, label %110
+100:
+  %101 = load i64, ptr %6, align 8
+  %102 = icmp ne i64 %101, 0
+  %103 = getelementptr inbounds i8, ptr %74, i64 32
+  %104 = icmp eq ptr %103, %64
+  %105 = select i1 %102, i1 true, i1 %104
+  br i1 %105, label %111, label %109
 
-107:
-  %108 = getelementptr inbounds i8, ptr %75, i64 32
-  %109 = icmp eq ptr %108, %65
-  br i1 %109, label %112, label %110
+106:
+  %107 = getelementptr inbounds i8, ptr %74, i64 32
+  %108 = icmp eq ptr %107, %64
+  br i1 %108, label %111, label %109
 
-110:
-  %111 = phi ptr [ %108, %107 ], [ %104, %101 ]
-  br label %74
+109:
+  %110 = phi ptr [ %107, %106 ], [ %103, %100 ]
+  br label %73
 
-112:
-  %113 = load ptr, ptr %55, align 8
-  %114 = icmp eq ptr %113, null
-  br i1 %114, label %118, label %115
+111:
+  %112 = load ptr, ptr %54, align 8
+  %113 = icmp eq ptr %112, null
+  br i1 %113, label %117, label %114
 
-115:
-  %116 = getelementptr inbounds i8, ptr %0, i64 104
-  %117 = load ptr, ptr %116, align 8
-   call void %117(i32 %63)
-  br label %118
+114:
+  %115 = getelementptr inbounds i8, ptr %0, i64 104
+  %116 = load ptr, ptr %115, align 8
+   call void %116(i32 %62)
+  br label %117
 
-118:
+117:
   ret void
 }
 define ptr @$enter(ptr %0, ptr %1) #0 {
@@ -179,102 +178,104 @@ define ptr @$enter(ptr %0, ptr %1) #0 {
   %7 = load ptr, ptr %6, align 8
   %8 = atomicrmw xchg ptr %7, i64 1 acquire, align 8
   %9 = icmp eq i64 %8, 0
-  br i1 %9, label %10, label %71
+  br i1 %9, label %10, label %73
 
 10:
-  %11 = getelementptr inbounds i8, ptr %0, i64 40
-  %12 = load ptr, ptr %11, align 8
-  store ptr %1, ptr %12, align 8
-  %13 = getelementptr inbounds i8, ptr %0, i64 120
-  %14 = load i64, ptr %13, align 8
-  %15 = icmp sgt i64 %14, 0
-  br i1 %15, label %16, label %19
-
-16:
-  %17 = getelementptr inbounds i8, ptr %0, i64 128
-  %18 = getelementptr inbounds i8, ptr %1, i64 24
-  br label %23
+  %11 = getelementptr inbounds i8, ptr %0, i64 120
+  %12 = load i64, ptr %11, align 8
+  %13 = getelementptr inbounds i8, ptr %1, i64 %12
+  %14 = getelementptr inbounds i8, ptr %0, i64 40
+  %15 = load ptr, ptr %14, align 8
+  store ptr %13, ptr %15, align 8
+  %16 = getelementptr inbounds i8, ptr %0, i64 128
+  %17 = load i64, ptr %16, align 8
+  %18 = icmp sgt i64 %17, 0
+  br i1 %18, label %19, label %21
 
 19:
-  %20 = getelementptr inbounds i8, ptr %0, i64 72
-  %21 = load ptr, ptr %20, align 8
-  %22 = icmp eq ptr %21, null
-  br i1 %22, label %49, label %47
+  %20 = getelementptr inbounds i8, ptr %0, i64 136
+  br label %25
 
-23:
-  %24 = phi ptr [ %17, %16 ], [ %38, %36 ]
-  %25 = phi i64 [ %14, %16 ], [ %37, %36 ]
-  %26 = load i64, ptr %24, align 8
-  %27 = getelementptr inbounds ptr, ptr %18, i64 %26
-  %28 = load ptr, ptr %27, align 8
-  %29 = getelementptr inbounds i8, ptr %28, i64 32
-  %30 = getelementptr inbounds i8, ptr %24, i64 16
-  %31 = load i64, ptr %30, align 8
-  %32 = icmp sgt i64 %31, 0
-  br i1 %32, label %33, label %36
+21:
+  %22 = getelementptr inbounds i8, ptr %0, i64 72
+  %23 = load ptr, ptr %22, align 8
+  %24 = icmp eq ptr %23, null
+  br i1 %24, label %51, label %49
 
-33:
-  %34 = getelementptr inbounds i8, ptr %24, i64 8
-  %35 = load ptr, ptr %34, align 8
-  br label %40
+25:
+  %26 = phi ptr [ %40, %38 ], [ %20, %19 ]
+  %27 = phi i64 [ %39, %38 ], [ %17, %19 ]
+  %28 = load i64, ptr %26, align 8
+  %29 = getelementptr inbounds ptr, ptr %13, i64 %28
+  %30 = load ptr, ptr %29, align 8
+  %31 = getelementptr inbounds i8, ptr %30, i64 32
+  %32 = getelementptr inbounds i8, ptr %26, i64 16
+  %33 = load i64, ptr %32, align 8
+  %34 = icmp sgt i64 %33, 0
+  br i1 %34, label %35, label %38
 
-36:
-  %37 = add nsw i64 %25, -1
-  %38 = getelementptr inbounds i8, ptr %24, i64 24
-  %39 = icmp sgt i64 %25, 1
-  br i1 %39, label %23, label %19
+35:
+  %36 = getelementptr inbounds i8, ptr %26, i64 8
+  %37 = load ptr, ptr %36, align 8
+  br label %42
 
-40:
-  %41 = phi i64 [ 0, %33 ], [ %45, %40 ]
-  %42 = getelementptr inbounds i32, ptr %29, i64 %41
-  %43 = load i32, ptr %42, align 4
-  %44 = getelementptr inbounds i32, ptr %35, i64 %41
-  store i32 %43, ptr %44, align 4
-  %45 = add nuw nsw i64 %41, 1
-  %46 = icmp eq i64 %45, %31
-  br i1 %46, label %36, label %40
+38:
+  %39 = add nsw i64 %27, -1
+  %40 = getelementptr inbounds i8, ptr %26, i64 24
+  %41 = icmp sgt i64 %27, 1
+  br i1 %41, label %25, label %21
 
-47:
-  %48 = call ptr %21()
-  br label %49
+42:
+  %43 = phi i64 [ 0, %35 ], [ %47, %42 ]
+  %44 = getelementptr inbounds i32, ptr %31, i64 %43
+  %45 = load i32, ptr %44, align 4
+  %46 = getelementptr inbounds i32, ptr %37, i64 %43
+  store i32 %45, ptr %46, align 4
+  %47 = add nuw nsw i64 %43, 1
+  %48 = icmp eq i64 %47, %33
+  br i1 %48, label %38, label %42
 
 49:
-  %50 = phi ptr [ %48, %47 ], [ null, %19 ]
-  %51 = load ptr, ptr %3, align 8
-   call void @$run(ptr %51)
-  %52 = load ptr, ptr %20, align 8
-  %53 = icmp eq ptr %52, null
-  br i1 %53, label %57, label %54
+  %50 = call ptr %23()
+  br label %51
 
-54:
-  %55 = getelementptr inbounds i8, ptr %0, i64 80
-  %56 = load ptr, ptr %55, align 8
-   call void %56(ptr %50)
-  br label %57
+51:
+  %52 = phi ptr [ %50, %49 ], [ null, %21 ]
+  %53 = load ptr, ptr %3, align 8
+   call void @$run(ptr %53)
+  %54 = load ptr, ptr %22, align 8
+  %55 = icmp eq ptr %54, null
+  br i1 %55, label %59, label %56
 
-57:
-  %58 = getelementptr inbounds i8, ptr %0, i64 48
-  %59 = load ptr, ptr %58, align 8
-  %60 = load i64, ptr %59, align 8
-  %61 = getelementptr inbounds i8, ptr %0, i64 56
-  %62 = load ptr, ptr %61, align 8
-  %63 = load i32, ptr %62, align 4
-  %64 = sext i32 %63 to i64
-  %65 = or i64 %60, %64
-  %66 = icmp eq i64 %65, 0
-  %67 = select i1 %66, i64 96, i64 104
-  %68 = getelementptr inbounds i8, ptr %0, i64 %67
-  %69 = load ptr, ptr %68, align 8
-  %70 = load ptr, ptr %6, align 8
-  store atomic i64 0, ptr %70 release, align 8
-  br label %71
+56:
+  %57 = getelementptr inbounds i8, ptr %0, i64 80
+  %58 = load ptr, ptr %57, align 8
+   call void %58(ptr %52)
+  br label %59
 
-71:
-  %72 = phi ptr [ %5, %2 ], [ %69, %57 ]
-  %73 = getelementptr inbounds i8, ptr %0, i64 88
-  %74 = load ptr, ptr %73, align 8
-   call void %74(ptr %72)
-  ret ptr %72
+59:
+  %60 = getelementptr inbounds i8, ptr %0, i64 48
+  %61 = load ptr, ptr %60, align 8
+  %62 = load i64, ptr %61, align 8
+  %63 = getelementptr inbounds i8, ptr %0, i64 56
+  %64 = load ptr, ptr %63, align 8
+  %65 = load i32, ptr %64, align 4
+  %66 = sext i32 %65 to i64
+  %67 = or i64 %62, %66
+  %68 = icmp eq i64 %67, 0
+  %69 = select i1 %68, i64 96, i64 104
+  %70 = getelementptr inbounds i8, ptr %0, i64 %69
+  %71 = load ptr, ptr %70, align 8
+  %72 = load ptr, ptr %6, align 8
+  store atomic i64 0, ptr %72 release, align 8
+  br label %73
+
+73:
+  %74 = phi ptr [ %5, %2 ], [ %71, %59 ]
+  %75 = getelementptr inbounds i8, ptr %0, i64 88
+  %76 = load ptr, ptr %75, align 8
+   call void %76(ptr %74)
+  ret ptr %74
 }
 define ptr @$holds(ptr %0, ptr %1) #0 {
   %3 = getelementptr inbounds i8, ptr %0, i64 32
@@ -332,109 +333,156 @@ define ptr @$holds(ptr %0, ptr %1) #0 {
 }
 define ptr @$owned(ptr %0, ptr %1) #0 {
   %3 = getelementptr inbounds i8, ptr %0, i64 32
-  %4 = getelementptr inbounds i8, ptr %1, i64 24
-  %5 = load i64, ptr %3, align 8
-  %6 = icmp sgt i64 %5, 0
-  br i1 %6, label %7, label %35
+  %4 = load i64, ptr %3, align 8
+  %5 = icmp slt i64 %4, 1
+  br i1 %5, label %38, label %6
 
-7:
-  %8 = getelementptr inbounds i8, ptr %0, i64 40
-  %9 = load ptr, ptr %8, align 8
-  %10 = getelementptr inbounds i8, ptr %0, i64 48
-  br label %11
+6:
+  %7 = getelementptr inbounds i8, ptr %0, i64 88
+  %8 = load i64, ptr %7, align 8
+  %9 = getelementptr i8, ptr %1, i64 %8
+  %10 = getelementptr inbounds i8, ptr %0, i64 40
+  %11 = load ptr, ptr %10, align 8
+  %12 = getelementptr inbounds i8, ptr %0, i64 48
+  br label %13
 
-11:
-  %12 = phi i64 [ 0, %7 ], [ %33, %32 ]
-  %13 = getelementptr inbounds ptr, ptr %4, i64 %12
-  %14 = load ptr, ptr %13, align 8
-  %15 = getelementptr inbounds i8, ptr %14, i64 8
-  %16 = load ptr, ptr %15, align 8
-  %17 = icmp eq ptr %16, %9
-  br i1 %17, label %18, label %35
+13:
+  %14 = phi i64 [ 0, %6 ], [ %36, %35 ]
+  %15 = shl nsw i64 %14, 3
+  %16 = getelementptr i8, ptr %9, i64 %15
+  %17 = load ptr, ptr %16, align 8
+  %18 = getelementptr inbounds i8, ptr %17, i64 8
+  %19 = load ptr, ptr %18, align 8
+  %20 = icmp eq ptr %19, %11
+  br i1 %20, label %21, label %38
 
-18:
-  %19 = getelementptr inbounds i8, ptr %14, i64 64
-  %20 = load i32, ptr %19, align 4
-  %21 = and i32 %20, 1024
-  %22 = icmp eq i32 %21, 0
-  br i1 %22, label %35, label %23
+21:
+  %22 = getelementptr inbounds i8, ptr %17, i64 64
+  %23 = load i32, ptr %22, align 4
+  %24 = and i32 %23, 1024
+  %25 = icmp eq i32 %24, 0
+  br i1 %25, label %38, label %26
 
-23:
-  %24 = getelementptr inbounds i8, ptr %14, i64 48
-  %25 = load ptr, ptr %24, align 8
-  %26 = icmp eq ptr %25, null
-  br i1 %26, label %32, label %27
+26:
+  %27 = getelementptr inbounds i8, ptr %17, i64 48
+  %28 = load ptr, ptr %27, align 8
+  %29 = icmp eq ptr %28, null
+  br i1 %29, label %35, label %30
 
-27:
-  %28 = getelementptr inbounds i8, ptr %25, i64 8
-  %29 = load ptr, ptr %28, align 8
-  %30 = load ptr, ptr %10, align 8
-  %31 = icmp eq ptr %29, %30
-  br i1 %31, label %32, label %35
-
-32:
-  %33 = add nuw nsw i64 %12, 1
-  %34 = icmp eq i64 %33, %5
-  br i1 %34, label %35, label %11
+30:
+  %31 = getelementptr inbounds i8, ptr %28, i64 8
+  %32 = load ptr, ptr %31, align 8
+  %33 = load ptr, ptr %12, align 8
+  %34 = icmp eq ptr %32, %33
+  br i1 %34, label %35, label %38
 
 35:
-  %36 = phi i64 [ 0, %2 ], [ %12, %18 ], [ %12, %11 ], [ %5, %32 ], [ %12, %27 ]
-  %37 = icmp eq i64 %36, %5
-  %38 = select i1 %37, i64 64, i64 72
-  %39 = getelementptr inbounds i8, ptr %0, i64 %38
-  %40 = load ptr, ptr %39, align 8
-  %41 = getelementptr inbounds i8, ptr %0, i64 56
-  %42 = load ptr, ptr %41, align 8
-   call void %42(ptr %40)
-  ret ptr %40
+  %36 = add nuw nsw i64 %14, 1
+  %37 = icmp eq i64 %36, %4
+  br i1 %37, label %38, label %13
+
+38:
+  %39 = phi i64 [ 0, %2 ], [ %14, %21 ], [ %14, %13 ], [ %4, %35 ], [ %14, %30 ]
+  %40 = icmp eq i64 %39, %4
+  %41 = getelementptr inbounds i8, ptr %0, i64 64
+  %42 = getelementptr inbounds i8, ptr %0, i64 72
+  %43 = select i1 %40, ptr %41, ptr %42
+  %44 = load ptr, ptr %43, align 8
+  %45 = load ptr, ptr %41, align 8
+  %46 = icmp eq ptr %44, %45
+  br i1 %46, label %47, label %71
+
+47:
+  %48 = getelementptr inbounds i8, ptr %0, i64 96
+  %49 = load i64, ptr %48, align 8
+  %50 = icmp eq i64 %49, 0
+  %51 = or i1 %50, %5
+  br i1 %51, label %71, label %52
+
+52:
+  %53 = shl nuw i64 %4, 1
+  %54 = getelementptr inbounds i8, ptr %0, i64 88
+  %55 = load i64, ptr %54, align 8
+  %56 = getelementptr i8, ptr %1, i64 %55
+  %57 = call i64 @llvm.smax.i64(i64 %53, i64 1)
+  br label %61
+
+58:
+  %59 = add nuw nsw i64 %62, 1
+  %60 = icmp eq i64 %59, %57
+  br i1 %60, label %71, label %61
+
+61:
+  %62 = phi i64 [ 0, %52 ], [ %59, %58 ]
+  %63 = shl nsw i64 %62, 3
+  %64 = getelementptr i8, ptr %56, i64 %63
+  %65 = load ptr, ptr %64, align 8
+  %66 = load i64, ptr %65, align 8
+  %67 = icmp eq i64 %66, %49
+  br i1 %67, label %58, label %68
+
+68:
+  %69 = getelementptr inbounds i8, ptr %0, i64 80
+  %70 = load ptr, ptr %69, align 8
+  br label %71
+
+71:
+  %72 = phi ptr [ %70, %68 ], [ %44, %38 ], [ %44, %47 ], [ %44, %58 ]
+  %73 = getelementptr inbounds i8, ptr %0, i64 56
+  %74 = load ptr, ptr %73, align 8
+   call void %74(ptr %72)
+  ret ptr %72
 }
 define ptr @$freeze(ptr %0, ptr %1) #0 {
-  %3 = getelementptr inbounds i8, ptr %1, i64 32
-  %4 = load ptr, ptr %3, align 8
-  %5 = getelementptr inbounds i8, ptr %4, i64 8
-  %6 = load ptr, ptr %5, align 8
-  %7 = getelementptr inbounds i8, ptr %0, i64 48
-  %8 = load ptr, ptr %7, align 8
-  %9 = icmp eq ptr %6, %8
-  br i1 %9, label %10, label %37
+  %3 = getelementptr inbounds i8, ptr %0, i64 72
+  %4 = load i64, ptr %3, align 8
+  %5 = getelementptr i8, ptr %1, i64 %4
+  %6 = getelementptr i8, ptr %5, i64 8
+  %7 = load ptr, ptr %6, align 8
+  %8 = getelementptr inbounds i8, ptr %7, i64 8
+  %9 = load ptr, ptr %8, align 8
+  %10 = getelementptr inbounds i8, ptr %0, i64 48
+  %11 = load ptr, ptr %10, align 8
+  %12 = icmp eq ptr %9, %11
+  br i1 %12, label %13, label %40
 
-10:
-  %11 = getelementptr inbounds i8, ptr %0, i64 32
-  %12 = getelementptr inbounds i8, ptr %4, i64 56
-  %13 = load ptr, ptr %12, align 8
-  %14 = getelementptr inbounds i8, ptr %0, i64 56
-  %15 = load ptr, ptr %14, align 8
-   call void %15(ptr %13)
-  %16 = load ptr, ptr %11, align 8
-  %17 = load ptr, ptr %7, align 8
-  %18 = getelementptr inbounds i8, ptr %4, i64 24
-  %19 = load i32, ptr %18, align 8
-  %20 = getelementptr inbounds i8, ptr %4, i64 32
-  %21 = load ptr, ptr %20, align 8
-  %22 = getelementptr inbounds i8, ptr %4, i64 40
-  %23 = load ptr, ptr %22, align 8
-  %24 = getelementptr inbounds i8, ptr %4, i64 16
-  %25 = load ptr, ptr %24, align 8
-  %26 = call ptr %16(ptr %17, ptr %13, i32 %19, ptr %21, ptr %23, ptr %25, i32 0, ptr null)
-  %27 = icmp eq ptr %26, null
-  br i1 %27, label %37, label %28
+13:
+  %14 = getelementptr inbounds i8, ptr %0, i64 32
+  %15 = getelementptr inbounds i8, ptr %7, i64 56
+  %16 = load ptr, ptr %15, align 8
+  %17 = getelementptr inbounds i8, ptr %0, i64 56
+  %18 = load ptr, ptr %17, align 8
+   call void %18(ptr %16)
+  %19 = load ptr, ptr %14, align 8
+  %20 = load ptr, ptr %10, align 8
+  %21 = getelementptr inbounds i8, ptr %7, i64 24
+  %22 = load i32, ptr %21, align 8
+  %23 = getelementptr inbounds i8, ptr %7, i64 32
+  %24 = load ptr, ptr %23, align 8
+  %25 = getelementptr inbounds i8, ptr %7, i64 40
+  %26 = load ptr, ptr %25, align 8
+  %27 = getelementptr inbounds i8, ptr %7, i64 16
+  %28 = load ptr, ptr %27, align 8
+  %29 = call ptr %19(ptr %20, ptr %16, i32 %22, ptr %24, ptr %26, ptr %28, i32 0, ptr null)
+  %30 = icmp eq ptr %29, null
+  br i1 %30, label %40, label %31
 
-28:
-  %29 = load ptr, ptr %14, align 8
-   call void %29(ptr %1)
-  %30 = getelementptr inbounds i8, ptr %0, i64 40
-  %31 = load ptr, ptr %30, align 8
-  %32 = call i32 %31(ptr %26, ptr %1)
-  %33 = icmp eq i32 %32, 0
-  br i1 %33, label %37, label %34
-
-34:
-  %35 = getelementptr inbounds i8, ptr %0, i64 64
-  %36 = load ptr, ptr %35, align 8
-   call void %36(ptr %26)
-  br label %37
+31:
+  %32 = load ptr, ptr %17, align 8
+   call void %32(ptr %1)
+  %33 = getelementptr inbounds i8, ptr %0, i64 40
+  %34 = load ptr, ptr %33, align 8
+  %35 = call i32 %34(ptr %29, ptr %1)
+  %36 = icmp eq i32 %35, 0
+  br i1 %36, label %40, label %37
 
 37:
-  %38 = phi ptr [ null, %2 ], [ null, %34 ], [ null, %10 ], [ %26, %28 ]
-  ret ptr %38
+  %38 = getelementptr inbounds i8, ptr %0, i64 64
+  %39 = load ptr, ptr %38, align 8
+   call void %39(ptr %29)
+  br label %40
+
+40:
+  %41 = phi ptr [ null, %2 ], [ null, %37 ], [ null, %13 ], [ %29, %31 ]
+  ret ptr %41
 }

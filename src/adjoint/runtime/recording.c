@@ -82,7 +82,7 @@ static inline word read(const struct graph *g, object **nodes, word *met) {
         object *inputs = field(x, p->inputs);
         if (!inputs || size(inputs) != e->inputs) return 0;
         for (word k = 0; k < e->inputs; k++) {
-            object *y = field(inputs, ITEMS + 8 * k);
+            object *y = of_tuple(p, inputs, k);
             word j = *edge++;
             if (j < *met) {
                 if (nodes[j] != y) return 0;
@@ -166,7 +166,7 @@ object *match(object *self, object *roots) {
     }
     object **nodes = p->take(8 * (uint64_t)(g->count + g->places));
     if (!nodes) return p->lacking();
-    for (object **items = (object **)field(roots, ITEMS); met < g->roots; met++) {
+    for (object **items = (object **)field(roots, LISTED); met < g->roots; met++) {
         nodes[met] = items[met];
         p->count(nodes[met]);
     }
@@ -285,7 +285,7 @@ object *below(object *self, object *root) {
         for (word k = 0; k < w->count && !failed; k++)
             if (w->ops[k] == op) failed = p->append(found, node) < 0;
         for (word k = 0; op != w->last && !failed && k < size(inputs); k++) {
-            object *x = field(inputs, ITEMS + 8 * k);
+            object *x = of_tuple(p, inputs, k);
             object *tracked = field(x, p->tracked);
             int is = tracked == p->yes ? 1 : tracked == p->no ? 0 : p->truth(tracked);
             int has = is > 0 ? p->has(seen, x) : is < 0 ? -1 : 1;

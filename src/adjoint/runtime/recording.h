@@ -5,11 +5,12 @@
 typedef struct object object;
 typedef int64_t word;
 
-enum { CONTENTS = 32, SIZE = 16, ITEMS = 24 }; /* in objects, bytes from their beginning: of `bytes`, of tuples and lists, of tuples */
+enum { CONTENTS = 32, SIZE = 16, LISTED = 24 }; /* in objects, bytes from their beginning: of `bytes`; how many a tuple, list or
+                                                   dictionary has; where the items of a list are */
 enum { BASE = 48 };                            /* of arrays: whose memory it is, if that is another's */
 enum { EQUAL = 2 };                            /* Python's `==` */
 
-/* Python's functions and objects, and the places of fields: of any object's class and of a node's. */
+/* Python's functions and objects, and the places of fields: of any object's class, a tuple's items, and of a node's. */
 struct python {
     object *(*list)(word);
     int (*put)(object *, word, object *);
@@ -38,7 +39,7 @@ struct python {
     word (*begins)(object *, object *, word, word, int);
     object *(*address)(void *), *(*look)(object *, object *);
     object *none, *yes, *no, *floating, *zero, *otherwise, *node, *kept, *arrays, *empty; /* the last are classes, and () */
-    word kind, op, inputs, attributes, type, tracked, value, site, offset, place, array;
+    word kind, items, op, inputs, attributes, type, tracked, value, site, offset, place, array;
 };
 
 static inline object *field(object *x, word place) { return *(object **)((char *)x + place); }
@@ -47,4 +48,6 @@ static inline void set(object *x, word place, object *value) { *(object **)((cha
 
 static inline word size(object *x) { return *(word *)((char *)x + SIZE); }
 
-static inline object *item(object *list, word i) { return ((object **)field(list, ITEMS))[i]; }
+static inline object *item(object *list, word i) { return ((object **)field(list, LISTED))[i]; }
+
+static inline object *of_tuple(const struct python *p, object *tuple, word i) { return field(tuple, p->items + 8 * i); }

@@ -1,4 +1,4 @@
-; Made from recording.c by `make native`; its SHA-256 is fa8e26a4e98cbaa140081bceacd0d8567f3093ca8133b79f7592e5dd731a04b7
+; Made from recording.c by `make native`; its SHA-256 is fea9b5e913750ff120466ffddc4ddd76e4da07923f6fbd48a885714761703fd2
 define ptr @$filled() #0 {
   %1 = alloca ptr, align 8
   store volatile ptr inttoptr (i64 6547123219833032162 to ptr), ptr %1, align 8
@@ -23,7 +23,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   %15 = load ptr, ptr %14, align 8
    call void %13(ptr %15)
   %16 = load ptr, ptr %14, align 8
-  br label %619
+  br label %621
 
 17:
   %18 = getelementptr inbounds i8, ptr %5, i64 64
@@ -42,7 +42,7 @@ define ptr @$match(ptr %0, ptr %1) #0 {
   %29 = getelementptr inbounds i8, ptr %5, i64 80
   %30 = load ptr, ptr %29, align 8
   %31 = call ptr %30()
-  br label %619
+  br label %621
 
 32:
   %33 = getelementptr inbounds i8, ptr %1, i64 24
@@ -53,828 +53,830 @@ define ptr @$match(ptr %0, ptr %1) #0 {
 
 37:
   %38 = getelementptr inbounds i8, ptr %5, i64 48
-  br label %271
+  br label %273
 
 39:
-  %40 = phi i64 [ 0, %32 ], [ %277, %271 ]
+  %40 = phi i64 [ 0, %32 ], [ %279, %273 ]
   %41 = load i64, ptr %20, align 8
   %42 = icmp sgt i64 %41, 0
-  br i1 %42, label %43, label %227
+  br i1 %42, label %43, label %229
 
 43:
   %44 = getelementptr inbounds i8, ptr %0, i64 48
   %45 = load ptr, ptr %44, align 8
   %46 = load ptr, ptr %4, align 8
   %47 = getelementptr inbounds i8, ptr %0, i64 40
-  %48 = getelementptr inbounds i8, ptr %46, i64 352
+  %48 = getelementptr inbounds i8, ptr %46, i64 360
   %49 = getelementptr inbounds i8, ptr %46, i64 224
-  %50 = getelementptr inbounds i8, ptr %46, i64 312
-  %51 = getelementptr inbounds i8, ptr %46, i64 336
-  %52 = getelementptr inbounds i8, ptr %46, i64 344
-  %53 = getelementptr inbounds i8, ptr %46, i64 328
+  %50 = getelementptr inbounds i8, ptr %46, i64 320
+  %51 = getelementptr inbounds i8, ptr %46, i64 344
+  %52 = getelementptr inbounds i8, ptr %46, i64 352
+  %53 = getelementptr inbounds i8, ptr %46, i64 336
   %54 = getelementptr inbounds i8, ptr %46, i64 304
   %55 = getelementptr inbounds i8, ptr %46, i64 248
   %56 = getelementptr inbounds i8, ptr %46, i64 32
   %57 = getelementptr inbounds i8, ptr %46, i64 40
-  %58 = getelementptr inbounds i8, ptr %46, i64 320
-  %59 = getelementptr inbounds i8, ptr %46, i64 48
-  br label %60
+  %58 = getelementptr inbounds i8, ptr %46, i64 328
+  %59 = getelementptr inbounds i8, ptr %46, i64 312
+  %60 = getelementptr inbounds i8, ptr %46, i64 48
+  br label %61
 
-60:
-  %61 = phi i64 [ %40, %43 ], [ %222, %221 ]
-  %62 = phi ptr [ %45, %43 ], [ %223, %221 ]
-  %63 = phi i64 [ 0, %43 ], [ %224, %221 ]
-  %64 = load ptr, ptr %47, align 8
-  %65 = mul nuw nsw i64 %63, 88
-  %66 = getelementptr inbounds i8, ptr %64, i64 %65
-  %67 = getelementptr inbounds ptr, ptr %26, i64 %63
-  %68 = load ptr, ptr %67, align 8
-  %69 = load i64, ptr %48, align 8
-  %70 = getelementptr inbounds i8, ptr %68, i64 %69
-  %71 = load ptr, ptr %70, align 8
-  %72 = icmp eq ptr %71, null
-  br i1 %72, label %280, label %73
+61:
+  %62 = phi i64 [ %40, %43 ], [ %224, %223 ]
+  %63 = phi ptr [ %45, %43 ], [ %225, %223 ]
+  %64 = phi i64 [ 0, %43 ], [ %226, %223 ]
+  %65 = load ptr, ptr %47, align 8
+  %66 = mul nuw nsw i64 %64, 88
+  %67 = getelementptr inbounds i8, ptr %65, i64 %66
+  %68 = getelementptr inbounds ptr, ptr %26, i64 %64
+  %69 = load ptr, ptr %68, align 8
+  %70 = load i64, ptr %48, align 8
+  %71 = getelementptr inbounds i8, ptr %69, i64 %70
+  %72 = load ptr, ptr %71, align 8
+  %73 = icmp eq ptr %72, null
+  br i1 %73, label %282, label %74
 
-73:
-  %74 = load ptr, ptr %49, align 8
-  %75 = icmp eq ptr %71, %74
-  %76 = getelementptr inbounds i8, ptr %66, i64 40
-  %77 = load i64, ptr %76, align 8
-  %78 = icmp ne i64 %77, 0
-  %79 = xor i1 %75, %78
-  br i1 %79, label %80, label %280
+74:
+  %75 = load ptr, ptr %49, align 8
+  %76 = icmp eq ptr %72, %75
+  %77 = getelementptr inbounds i8, ptr %67, i64 40
+  %78 = load i64, ptr %77, align 8
+  %79 = icmp ne i64 %78, 0
+  %80 = xor i1 %76, %79
+  br i1 %80, label %81, label %282
 
-80:
-  %81 = load ptr, ptr %66, align 8
-  %82 = icmp eq ptr %81, null
-  br i1 %82, label %88, label %83
+81:
+  %82 = load ptr, ptr %67, align 8
+  %83 = icmp eq ptr %82, null
+  br i1 %83, label %89, label %84
 
-83:
-  %84 = load i64, ptr %50, align 8
-  %85 = getelementptr inbounds i8, ptr %68, i64 %84
-  %86 = load ptr, ptr %85, align 8
-  %87 = icmp eq ptr %86, %81
-  br i1 %87, label %88, label %280
+84:
+  %85 = load i64, ptr %50, align 8
+  %86 = getelementptr inbounds i8, ptr %69, i64 %85
+  %87 = load ptr, ptr %86, align 8
+  %88 = icmp eq ptr %87, %82
+  br i1 %88, label %89, label %282
 
-88:
-  %89 = getelementptr inbounds i8, ptr %66, i64 8
-  %90 = load ptr, ptr %89, align 8
-  %91 = icmp eq ptr %90, null
-  br i1 %91, label %97, label %92
+89:
+  %90 = getelementptr inbounds i8, ptr %67, i64 8
+  %91 = load ptr, ptr %90, align 8
+  %92 = icmp eq ptr %91, null
+  br i1 %92, label %98, label %93
 
-92:
-  %93 = load i64, ptr %51, align 8
-  %94 = getelementptr inbounds i8, ptr %68, i64 %93
-  %95 = load ptr, ptr %94, align 8
-  %96 = icmp eq ptr %95, %90
-  br i1 %96, label %97, label %280
+93:
+  %94 = load i64, ptr %51, align 8
+  %95 = getelementptr inbounds i8, ptr %69, i64 %94
+  %96 = load ptr, ptr %95, align 8
+  %97 = icmp eq ptr %96, %91
+  br i1 %97, label %98, label %282
 
-97:
-  %98 = getelementptr inbounds i8, ptr %66, i64 16
-  %99 = load ptr, ptr %98, align 8
-  %100 = icmp eq ptr %99, null
-  br i1 %100, label %106, label %101
+98:
+  %99 = getelementptr inbounds i8, ptr %67, i64 16
+  %100 = load ptr, ptr %99, align 8
+  %101 = icmp eq ptr %100, null
+  br i1 %101, label %107, label %102
 
-101:
-  %102 = load i64, ptr %52, align 8
-  %103 = getelementptr inbounds i8, ptr %68, i64 %102
-  %104 = load ptr, ptr %103, align 8
-  %105 = icmp eq ptr %104, %99
-  br i1 %105, label %106, label %280
+102:
+  %103 = load i64, ptr %52, align 8
+  %104 = getelementptr inbounds i8, ptr %69, i64 %103
+  %105 = load ptr, ptr %104, align 8
+  %106 = icmp eq ptr %105, %100
+  br i1 %106, label %107, label %282
 
-106:
-  %107 = load i64, ptr %53, align 8
-  %108 = getelementptr inbounds i8, ptr %68, i64 %107
-  %109 = load ptr, ptr %108, align 8
-  %110 = getelementptr inbounds i8, ptr %66, i64 48
-  %111 = load i64, ptr %110, align 8
-  switch i64 %111, label %117 [
-    i64 0, label %178
-    i64 1, label %112
-    i64 2, label %112
+107:
+  %108 = load i64, ptr %53, align 8
+  %109 = getelementptr inbounds i8, ptr %69, i64 %108
+  %110 = load ptr, ptr %109, align 8
+  %111 = getelementptr inbounds i8, ptr %67, i64 48
+  %112 = load i64, ptr %111, align 8
+  switch i64 %112, label %118 [
+    i64 0, label %179
+    i64 1, label %113
+    i64 2, label %113
   ]
 
-112:
-  %113 = icmp eq ptr %109, %74
-  %114 = icmp ne i64 %111, 1
-  %115 = xor i1 %113, %114
-  %116 = zext i1 %115 to i32
-  br label %175
+113:
+  %114 = icmp eq ptr %110, %75
+  %115 = icmp ne i64 %112, 1
+  %116 = xor i1 %114, %115
+  %117 = zext i1 %116 to i32
+  br label %176
 
-117:
-  %118 = getelementptr inbounds i8, ptr %66, i64 32
-  %119 = load ptr, ptr %118, align 8
-  %120 = icmp eq ptr %119, null
-  br i1 %120, label %128, label %121
+118:
+  %119 = getelementptr inbounds i8, ptr %67, i64 32
+  %120 = load ptr, ptr %119, align 8
+  %121 = icmp eq ptr %120, null
+  br i1 %121, label %129, label %122
 
-121:
-  %122 = icmp eq ptr %109, null
-  br i1 %122, label %280, label %123
+122:
+  %123 = icmp eq ptr %110, null
+  br i1 %123, label %282, label %124
 
-123:
-  %124 = load i64, ptr %54, align 8
-  %125 = getelementptr inbounds i8, ptr %109, i64 %124
-  %126 = load ptr, ptr %125, align 8
-  %127 = icmp eq ptr %126, %119
-  br i1 %127, label %128, label %280
+124:
+  %125 = load i64, ptr %54, align 8
+  %126 = getelementptr inbounds i8, ptr %110, i64 %125
+  %127 = load ptr, ptr %126, align 8
+  %128 = icmp eq ptr %127, %120
+  br i1 %128, label %129, label %282
 
-128:
-  %129 = icmp eq i64 %111, 5
-  br i1 %129, label %133, label %130
+129:
+  %130 = icmp eq i64 %112, 5
+  br i1 %130, label %134, label %131
 
-130:
-  %131 = load ptr, ptr %55, align 8
-  %132 = icmp eq ptr %119, %131
-  br i1 %132, label %133, label %164
+131:
+  %132 = load ptr, ptr %55, align 8
+  %133 = icmp eq ptr %120, %132
+  br i1 %133, label %134, label %165
 
-133:
-  %134 = load ptr, ptr %57, align 8
-  %135 = call double %134(ptr %109)
-  %136 = load i64, ptr %110, align 8
-  %137 = icmp eq i64 %136, 5
-  br i1 %137, label %138, label %152
+134:
+  %135 = load ptr, ptr %57, align 8
+  %136 = call double %135(ptr %110)
+  %137 = load i64, ptr %111, align 8
+  %138 = icmp eq i64 %137, 5
+  br i1 %138, label %139, label %153
 
-138:
-  %139 = fcmp une double %135, 0.000000e+00
-  br i1 %139, label %145, label %140
+139:
+  %140 = fcmp une double %136, 0.000000e+00
+  br i1 %140, label %146, label %141
 
-140:
-  %141 = fdiv double 1.000000e+00, %135
-  %142 = fcmp olt double %141, 0.000000e+00
-  %143 = fcmp une double %135, 1.000000e+00
-  %144 = and i1 %143, %142
-  br i1 %144, label %149, label %280
+141:
+  %142 = fdiv double 1.000000e+00, %136
+  %143 = fcmp olt double %142, 0.000000e+00
+  %144 = fcmp une double %136, 1.000000e+00
+  %145 = and i1 %144, %143
+  br i1 %145, label %150, label %282
 
-145:
-  %146 = fcmp une double %135, 1.000000e+00
-  %147 = fcmp une double %135, -1.000000e+00
-  %148 = and i1 %146, %147
-  br i1 %148, label %149, label %280
+146:
+  %147 = fcmp une double %136, 1.000000e+00
+  %148 = fcmp une double %136, -1.000000e+00
+  %149 = and i1 %147, %148
+  br i1 %149, label %150, label %282
 
-149:
-  %150 = fcmp une double %135, 2.000000e+00
-  %151 = zext i1 %150 to i32
-  br label %175
+150:
+  %151 = fcmp une double %136, 2.000000e+00
+  %152 = zext i1 %151 to i32
+  br label %176
 
-152:
-  %153 = load ptr, ptr %57, align 8
-  %154 = getelementptr inbounds i8, ptr %66, i64 24
-  %155 = load ptr, ptr %154, align 8
-  %156 = call double %153(ptr %155)
-  %157 = fcmp oeq double %156, %135
-  br i1 %157, label %158, label %280
+153:
+  %154 = load ptr, ptr %57, align 8
+  %155 = getelementptr inbounds i8, ptr %67, i64 24
+  %156 = load ptr, ptr %155, align 8
+  %157 = call double %154(ptr %156)
+  %158 = fcmp oeq double %157, %136
+  br i1 %158, label %159, label %282
 
-158:
-  %159 = fcmp une double %135, 0.000000e+00
-  %160 = fdiv double 1.000000e+00, %135
-  %161 = fcmp ogt double %160, 0.000000e+00
-  %162 = or i1 %159, %161
-  %163 = zext i1 %162 to i32
-  br label %175
+159:
+  %160 = fcmp une double %136, 0.000000e+00
+  %161 = fdiv double 1.000000e+00, %136
+  %162 = fcmp ogt double %161, 0.000000e+00
+  %163 = or i1 %160, %162
+  %164 = zext i1 %163 to i32
+  br label %176
 
-164:
-  %165 = getelementptr inbounds i8, ptr %66, i64 24
-  %166 = load ptr, ptr %165, align 8
-  %167 = icmp eq ptr %109, %166
-  br i1 %167, label %178, label %168
+165:
+  %166 = getelementptr inbounds i8, ptr %67, i64 24
+  %167 = load ptr, ptr %166, align 8
+  %168 = icmp eq ptr %110, %167
+  br i1 %168, label %179, label %169
 
-168:
-  %169 = icmp eq ptr %109, null
-  %170 = icmp eq ptr %109, %74
-  %171 = or i1 %169, %170
-  br i1 %171, label %280, label %172
+169:
+  %170 = icmp eq ptr %110, null
+  %171 = icmp eq ptr %110, %75
+  %172 = or i1 %170, %171
+  br i1 %172, label %282, label %173
 
-172:
-  %173 = load ptr, ptr %56, align 8
-  %174 = call i32 %173(ptr %109, ptr %166, i32 2)
-  br label %175
+173:
+  %174 = load ptr, ptr %56, align 8
+  %175 = call i32 %174(ptr %110, ptr %167, i32 2)
+  br label %176
 
-175:
-  %176 = phi i32 [ %163, %158 ], [ %116, %112 ], [ %151, %149 ], [ %174, %172 ]
-  %177 = icmp slt i32 %176, 1
-  br i1 %177, label %269, label %178
+176:
+  %177 = phi i32 [ %164, %159 ], [ %117, %113 ], [ %152, %150 ], [ %175, %173 ]
+  %178 = icmp slt i32 %177, 1
+  br i1 %178, label %271, label %179
 
-178:
-  %179 = getelementptr inbounds i8, ptr %66, i64 56
-  %180 = load i64, ptr %179, align 8
-  %181 = icmp slt i64 %180, 0
-  br i1 %181, label %221, label %182
+179:
+  %180 = getelementptr inbounds i8, ptr %67, i64 56
+  %181 = load i64, ptr %180, align 8
+  %182 = icmp slt i64 %181, 0
+  br i1 %182, label %223, label %183
 
-182:
-  %183 = load i64, ptr %58, align 8
-  %184 = getelementptr inbounds i8, ptr %68, i64 %183
-  %185 = load ptr, ptr %184, align 8
-  %186 = icmp eq ptr %185, null
-  br i1 %186, label %280, label %187
+183:
+  %184 = load i64, ptr %58, align 8
+  %185 = getelementptr inbounds i8, ptr %69, i64 %184
+  %186 = load ptr, ptr %185, align 8
+  %187 = icmp eq ptr %186, null
+  br i1 %187, label %282, label %188
 
-187:
-  %188 = getelementptr inbounds i8, ptr %185, i64 16
-  %189 = load i64, ptr %188, align 8
-  %190 = icmp eq i64 %189, %180
-  br i1 %190, label %191, label %280
+188:
+  %189 = getelementptr inbounds i8, ptr %186, i64 16
+  %190 = load i64, ptr %189, align 8
+  %191 = icmp eq i64 %190, %181
+  br i1 %191, label %192, label %282
 
-191:
-  %192 = icmp eq i64 %180, 0
-  br i1 %192, label %221, label %193
+192:
+  %193 = icmp eq i64 %181, 0
+  br i1 %193, label %223, label %194
 
-193:
-  %194 = phi i64 [ %216, %215 ], [ %61, %191 ]
-  %195 = phi i64 [ %217, %215 ], [ %180, %191 ]
-  %196 = phi i64 [ %218, %215 ], [ %61, %191 ]
-  %197 = phi ptr [ %203, %215 ], [ %62, %191 ]
-  %198 = phi i64 [ %219, %215 ], [ 0, %191 ]
-  %199 = shl nsw i64 %198, 3
-  %200 = getelementptr inbounds i8, ptr %185, i64 %199
-  %201 = getelementptr inbounds i8, ptr %200, i64 24
-  %202 = load ptr, ptr %201, align 8
-  %203 = getelementptr inbounds i8, ptr %197, i64 8
-  %204 = load i64, ptr %197, align 8
-  %205 = icmp slt i64 %204, %196
-  br i1 %205, label %206, label %210
+194:
+  %195 = phi i64 [ %218, %217 ], [ %62, %192 ]
+  %196 = phi i64 [ %219, %217 ], [ %181, %192 ]
+  %197 = phi i64 [ %220, %217 ], [ %62, %192 ]
+  %198 = phi ptr [ %205, %217 ], [ %63, %192 ]
+  %199 = phi i64 [ %221, %217 ], [ 0, %192 ]
+  %200 = load i64, ptr %59, align 8
+  %201 = shl nsw i64 %199, 3
+  %202 = getelementptr i8, ptr %186, i64 %200
+  %203 = getelementptr i8, ptr %202, i64 %201
+  %204 = load ptr, ptr %203, align 8
+  %205 = getelementptr inbounds i8, ptr %198, i64 8
+  %206 = load i64, ptr %198, align 8
+  %207 = icmp slt i64 %206, %197
+  br i1 %207, label %208, label %212
 
-206:
-  %207 = getelementptr inbounds ptr, ptr %26, i64 %204
-  %208 = load ptr, ptr %207, align 8
-  %209 = icmp eq ptr %208, %202
-  br i1 %209, label %215, label %280
+208:
+  %209 = getelementptr inbounds ptr, ptr %26, i64 %206
+  %210 = load ptr, ptr %209, align 8
+  %211 = icmp eq ptr %210, %204
+  br i1 %211, label %217, label %282
 
-210:
-  %211 = load ptr, ptr %59, align 8
-   call void %211(ptr %202)
-  %212 = add nsw i64 %194, 1
-  %213 = getelementptr inbounds ptr, ptr %26, i64 %194
-  store ptr %202, ptr %213, align 8
-  %214 = load i64, ptr %179, align 8
-  br label %215
+212:
+  %213 = load ptr, ptr %60, align 8
+   call void %213(ptr %204)
+  %214 = add nsw i64 %195, 1
+  %215 = getelementptr inbounds ptr, ptr %26, i64 %195
+  store ptr %204, ptr %215, align 8
+  %216 = load i64, ptr %180, align 8
+  br label %217
 
-215:
-  %216 = phi i64 [ %194, %206 ], [ %212, %210 ]
-  %217 = phi i64 [ %195, %206 ], [ %214, %210 ]
-  %218 = phi i64 [ %196, %206 ], [ %212, %210 ]
-  %219 = add nuw nsw i64 %198, 1
-  %220 = icmp slt i64 %219, %217
-  br i1 %220, label %193, label %221
+217:
+  %218 = phi i64 [ %195, %208 ], [ %214, %212 ]
+  %219 = phi i64 [ %196, %208 ], [ %216, %212 ]
+  %220 = phi i64 [ %197, %208 ], [ %214, %212 ]
+  %221 = add nuw nsw i64 %199, 1
+  %222 = icmp slt i64 %221, %219
+  br i1 %222, label %194, label %223
 
-221:
-  %222 = phi i64 [ %61, %178 ], [ %61, %191 ], [ %216, %215 ]
-  %223 = phi ptr [ %62, %178 ], [ %62, %191 ], [ %203, %215 ]
-  %224 = add nuw nsw i64 %63, 1
-  %225 = load i64, ptr %20, align 8
-  %226 = icmp slt i64 %224, %225
-  br i1 %226, label %60, label %227
+223:
+  %224 = phi i64 [ %62, %179 ], [ %62, %192 ], [ %218, %217 ]
+  %225 = phi ptr [ %63, %179 ], [ %63, %192 ], [ %205, %217 ]
+  %226 = add nuw nsw i64 %64, 1
+  %227 = load i64, ptr %20, align 8
+  %228 = icmp slt i64 %226, %227
+  br i1 %228, label %61, label %229
 
-227:
-  %228 = phi i64 [ %40, %39 ], [ %222, %221 ]
-  %229 = phi i64 [ %41, %39 ], [ %225, %221 ]
-  %230 = getelementptr inbounds ptr, ptr %26, i64 %229
-  %231 = load i64, ptr %22, align 8
-  %232 = icmp sgt i64 %231, 0
-  br i1 %232, label %237, label %233
-
-233:
-  %234 = icmp slt i64 %229, 1
-  br i1 %234, label %287, label %235
+229:
+  %230 = phi i64 [ %40, %39 ], [ %224, %223 ]
+  %231 = phi i64 [ %41, %39 ], [ %227, %223 ]
+  %232 = getelementptr inbounds ptr, ptr %26, i64 %231
+  %233 = load i64, ptr %22, align 8
+  %234 = icmp sgt i64 %233, 0
+  br i1 %234, label %239, label %235
 
 235:
-  %236 = add nsw i64 %231, -1
-  br label %242
+  %236 = icmp slt i64 %231, 1
+  br i1 %236, label %289, label %237
 
 237:
-  %238 = phi i64 [ %240, %237 ], [ 0, %227 ]
-  %239 = getelementptr inbounds ptr, ptr %230, i64 %238
-  store ptr null, ptr %239, align 8
-  %240 = add nuw nsw i64 %238, 1
-  %241 = icmp eq i64 %240, %231
-  br i1 %241, label %233, label %237
+  %238 = add nsw i64 %233, -1
+  br label %244
 
-242:
-  %243 = phi i64 [ 0, %235 ], [ %267, %264 ]
-  %244 = getelementptr inbounds ptr, ptr %26, i64 %243
-  %245 = load ptr, ptr %244, align 8
-  %246 = ptrtoint ptr %245 to i64
-  %247 = lshr i64 %246, 4
-  %248 = mul i64 %247, -7046029254386353131
-  %249 = lshr i64 %248, 32
-  %250 = and i64 %249, %236
-  %251 = getelementptr inbounds ptr, ptr %230, i64 %250
-  %252 = load ptr, ptr %251, align 8
-  %253 = icmp eq ptr %252, null
-  br i1 %253, label %264, label %254
+239:
+  %240 = phi i64 [ %242, %239 ], [ 0, %229 ]
+  %241 = getelementptr inbounds ptr, ptr %232, i64 %240
+  store ptr null, ptr %241, align 8
+  %242 = add nuw nsw i64 %240, 1
+  %243 = icmp eq i64 %242, %233
+  br i1 %243, label %235, label %239
 
-254:
-  %255 = phi ptr [ %262, %258 ], [ %252, %242 ]
-  %256 = phi i64 [ %260, %258 ], [ %250, %242 ]
-  %257 = icmp eq ptr %255, %245
-  br i1 %257, label %280, label %258
+244:
+  %245 = phi i64 [ 0, %237 ], [ %269, %266 ]
+  %246 = getelementptr inbounds ptr, ptr %26, i64 %245
+  %247 = load ptr, ptr %246, align 8
+  %248 = ptrtoint ptr %247 to i64
+  %249 = lshr i64 %248, 4
+  %250 = mul i64 %249, -7046029254386353131
+  %251 = lshr i64 %250, 32
+  %252 = and i64 %251, %238
+  %253 = getelementptr inbounds ptr, ptr %232, i64 %252
+  %254 = load ptr, ptr %253, align 8
+  %255 = icmp eq ptr %254, null
+  br i1 %255, label %266, label %256
 
-258:
-  %259 = add nsw i64 %256, 1
-  %260 = and i64 %259, %236
-  %261 = getelementptr inbounds ptr, ptr %230, i64 %260
-  %262 = load ptr, ptr %261, align 8
-  %263 = icmp eq ptr %262, null
-  br i1 %263, label %264, label %254
+256:
+  %257 = phi ptr [ %264, %260 ], [ %254, %244 ]
+  %258 = phi i64 [ %262, %260 ], [ %252, %244 ]
+  %259 = icmp eq ptr %257, %247
+  br i1 %259, label %282, label %260
 
-264:
-  %265 = phi i64 [ %250, %242 ], [ %260, %258 ]
-  %266 = getelementptr inbounds ptr, ptr %230, i64 %265
-  store ptr %245, ptr %266, align 8
-  %267 = add nuw nsw i64 %243, 1
-  %268 = icmp eq i64 %267, %229
-  br i1 %268, label %287, label %242
+260:
+  %261 = add nsw i64 %258, 1
+  %262 = and i64 %261, %238
+  %263 = getelementptr inbounds ptr, ptr %232, i64 %262
+  %264 = load ptr, ptr %263, align 8
+  %265 = icmp eq ptr %264, null
+  br i1 %265, label %266, label %256
 
-269:
-  %270 = icmp eq i32 %176, 0
-  br i1 %270, label %280, label %603
+266:
+  %267 = phi i64 [ %252, %244 ], [ %262, %260 ]
+  %268 = getelementptr inbounds ptr, ptr %232, i64 %267
+  store ptr %247, ptr %268, align 8
+  %269 = add nuw nsw i64 %245, 1
+  %270 = icmp eq i64 %269, %231
+  br i1 %270, label %289, label %244
 
 271:
-  %272 = phi i64 [ 0, %37 ], [ %277, %271 ]
-  %273 = getelementptr inbounds ptr, ptr %34, i64 %272
-  %274 = load ptr, ptr %273, align 8
-  %275 = getelementptr inbounds ptr, ptr %26, i64 %272
-  store ptr %274, ptr %275, align 8
-  %276 = load ptr, ptr %38, align 8
-   call void %276(ptr %274)
-  %277 = add nuw nsw i64 %272, 1
-  %278 = load i64, ptr %8, align 8
-  %279 = icmp slt i64 %277, %278
-  br i1 %279, label %271, label %39
+  %272 = icmp eq i32 %177, 0
+  br i1 %272, label %282, label %605
 
-280:
-  %281 = phi i64 [ %194, %206 ], [ %61, %269 ], [ %228, %254 ], [ %61, %101 ], [ %61, %60 ], [ %61, %83 ], [ %61, %73 ], [ %61, %92 ], [ %61, %182 ], [ %61, %187 ], [ %61, %121 ], [ %61, %123 ], [ %61, %140 ], [ %61, %145 ], [ %61, %152 ], [ %61, %168 ]
-  %282 = getelementptr inbounds i8, ptr %5, i64 48
-  %283 = load ptr, ptr %282, align 8
-  %284 = getelementptr inbounds i8, ptr %5, i64 224
+273:
+  %274 = phi i64 [ 0, %37 ], [ %279, %273 ]
+  %275 = getelementptr inbounds ptr, ptr %34, i64 %274
+  %276 = load ptr, ptr %275, align 8
+  %277 = getelementptr inbounds ptr, ptr %26, i64 %274
+  store ptr %276, ptr %277, align 8
+  %278 = load ptr, ptr %38, align 8
+   call void %278(ptr %276)
+  %279 = add nuw nsw i64 %274, 1
+  %280 = load i64, ptr %8, align 8
+  %281 = icmp slt i64 %279, %280
+  br i1 %281, label %273, label %39
+
+282:
+  %283 = phi i64 [ %195, %208 ], [ %62, %271 ], [ %230, %256 ], [ %62, %102 ], [ %62, %61 ], [ %62, %84 ], [ %62, %74 ], [ %62, %93 ], [ %62, %183 ], [ %62, %188 ], [ %62, %122 ], [ %62, %124 ], [ %62, %141 ], [ %62, %146 ], [ %62, %153 ], [ %62, %169 ]
+  %284 = getelementptr inbounds i8, ptr %5, i64 48
   %285 = load ptr, ptr %284, align 8
-   call void %283(ptr %285)
-  %286 = load ptr, ptr %284, align 8
-  br label %603
+  %286 = getelementptr inbounds i8, ptr %5, i64 224
+  %287 = load ptr, ptr %286, align 8
+   call void %285(ptr %287)
+  %288 = load ptr, ptr %286, align 8
+  br label %605
 
-287:
-  %288 = getelementptr inbounds i8, ptr %5, i64 16
-  %289 = load ptr, ptr %288, align 8
-  %290 = call ptr %289(i64 8)
-  %291 = icmp eq ptr %290, null
-  br i1 %291, label %603, label %292
+289:
+  %290 = getelementptr inbounds i8, ptr %5, i64 16
+  %291 = load ptr, ptr %290, align 8
+  %292 = call ptr %291(i64 8)
+  %293 = icmp eq ptr %292, null
+  br i1 %293, label %605, label %294
 
-292:
-  %293 = load i64, ptr %20, align 8
-  %294 = load ptr, ptr %4, align 8
-  %295 = load ptr, ptr %294, align 8
-  %296 = call ptr %295(i64 %293)
-  %297 = icmp ne ptr %296, null
-  %298 = icmp sgt i64 %293, 0
-  %299 = and i1 %298, %297
-  br i1 %299, label %300, label %313
+294:
+  %295 = load i64, ptr %20, align 8
+  %296 = load ptr, ptr %4, align 8
+  %297 = load ptr, ptr %296, align 8
+  %298 = call ptr %297(i64 %295)
+  %299 = icmp ne ptr %298, null
+  %300 = icmp sgt i64 %295, 0
+  %301 = and i1 %300, %299
+  br i1 %301, label %302, label %315
 
-300:
-  %301 = getelementptr inbounds i8, ptr %294, i64 48
-  %302 = getelementptr inbounds i8, ptr %294, i64 8
-  br label %303
+302:
+  %303 = getelementptr inbounds i8, ptr %296, i64 48
+  %304 = getelementptr inbounds i8, ptr %296, i64 8
+  br label %305
 
-303:
-  %304 = phi i64 [ 0, %300 ], [ %309, %303 ]
-  %305 = load ptr, ptr %301, align 8
-  %306 = getelementptr inbounds ptr, ptr %26, i64 %304
-  %307 = load ptr, ptr %306, align 8
-   call void %305(ptr %307)
-  %308 = load ptr, ptr %302, align 8
-  %309 = add nuw nsw i64 %304, 1
-  %310 = load ptr, ptr %306, align 8
-  %311 = call i32 %308(ptr %296, i64 %304, ptr %310)
-  %312 = icmp eq i64 %309, %293
-  br i1 %312, label %313, label %303
+305:
+  %306 = phi i64 [ 0, %302 ], [ %311, %305 ]
+  %307 = load ptr, ptr %303, align 8
+  %308 = getelementptr inbounds ptr, ptr %26, i64 %306
+  %309 = load ptr, ptr %308, align 8
+   call void %307(ptr %309)
+  %310 = load ptr, ptr %304, align 8
+  %311 = add nuw nsw i64 %306, 1
+  %312 = load ptr, ptr %308, align 8
+  %313 = call i32 %310(ptr %298, i64 %306, ptr %312)
+  %314 = icmp eq i64 %311, %295
+  br i1 %314, label %315, label %305
 
-313:
-  store ptr %296, ptr %3, align 16
-  %314 = getelementptr inbounds i8, ptr %3, i64 8
-  %315 = getelementptr inbounds i8, ptr %0, i64 72
-  %316 = load i64, ptr %315, align 8
-  %317 = load ptr, ptr %4, align 8
-  %318 = load ptr, ptr %317, align 8
-  %319 = call ptr %318(i64 %316)
-  %320 = icmp ne ptr %319, null
-  %321 = icmp sgt i64 %316, 0
-  %322 = and i1 %321, %320
-  br i1 %322, label %323, label %348
+315:
+  store ptr %298, ptr %3, align 16
+  %316 = getelementptr inbounds i8, ptr %3, i64 8
+  %317 = getelementptr inbounds i8, ptr %0, i64 72
+  %318 = load i64, ptr %317, align 8
+  %319 = load ptr, ptr %4, align 8
+  %320 = load ptr, ptr %319, align 8
+  %321 = call ptr %320(i64 %318)
+  %322 = icmp ne ptr %321, null
+  %323 = icmp sgt i64 %318, 0
+  %324 = and i1 %323, %322
+  br i1 %324, label %325, label %350
 
-323:
-  %324 = getelementptr inbounds i8, ptr %0, i64 40
-  %325 = getelementptr inbounds i8, ptr %317, i64 48
-  %326 = getelementptr inbounds i8, ptr %317, i64 8
-  br label %327
+325:
+  %326 = getelementptr inbounds i8, ptr %0, i64 40
+  %327 = getelementptr inbounds i8, ptr %319, i64 48
+  %328 = getelementptr inbounds i8, ptr %319, i64 8
+  br label %329
 
-327:
-  %328 = phi i64 [ 0, %323 ], [ %345, %344 ]
-  %329 = phi i64 [ 0, %323 ], [ %346, %344 ]
-  %330 = load ptr, ptr %324, align 8
-  %331 = mul nuw nsw i64 %329, 88
-  %332 = getelementptr inbounds i8, ptr %330, i64 %331
-  %333 = getelementptr inbounds i8, ptr %332, i64 64
-  %334 = load i64, ptr %333, align 8
-  %335 = icmp eq i64 %334, 0
-  br i1 %335, label %344, label %336
+329:
+  %330 = phi i64 [ 0, %325 ], [ %347, %346 ]
+  %331 = phi i64 [ 0, %325 ], [ %348, %346 ]
+  %332 = load ptr, ptr %326, align 8
+  %333 = mul nuw nsw i64 %331, 88
+  %334 = getelementptr inbounds i8, ptr %332, i64 %333
+  %335 = getelementptr inbounds i8, ptr %334, i64 64
+  %336 = load i64, ptr %335, align 8
+  %337 = icmp eq i64 %336, 0
+  br i1 %337, label %346, label %338
 
-336:
-  %337 = load ptr, ptr %325, align 8
-  %338 = getelementptr inbounds ptr, ptr %26, i64 %329
-  %339 = load ptr, ptr %338, align 8
-   call void %337(ptr %339)
-  %340 = load ptr, ptr %326, align 8
-  %341 = add nsw i64 %328, 1
-  %342 = load ptr, ptr %338, align 8
-  %343 = call i32 %340(ptr %319, i64 %328, ptr %342)
-  br label %344
+338:
+  %339 = load ptr, ptr %327, align 8
+  %340 = getelementptr inbounds ptr, ptr %26, i64 %331
+  %341 = load ptr, ptr %340, align 8
+   call void %339(ptr %341)
+  %342 = load ptr, ptr %328, align 8
+  %343 = add nsw i64 %330, 1
+  %344 = load ptr, ptr %340, align 8
+  %345 = call i32 %342(ptr %321, i64 %330, ptr %344)
+  br label %346
 
-344:
-  %345 = phi i64 [ %341, %336 ], [ %328, %327 ]
-  %346 = add nuw nsw i64 %329, 1
-  %347 = icmp slt i64 %345, %316
-  br i1 %347, label %327, label %348
+346:
+  %347 = phi i64 [ %343, %338 ], [ %330, %329 ]
+  %348 = add nuw nsw i64 %331, 1
+  %349 = icmp slt i64 %347, %318
+  br i1 %349, label %329, label %350
 
-348:
-  store ptr %319, ptr %314, align 8
-  %349 = getelementptr inbounds i8, ptr %3, i64 16
-  %350 = getelementptr inbounds i8, ptr %0, i64 80
-  %351 = load i64, ptr %350, align 8
-  %352 = load ptr, ptr %4, align 8
-  %353 = load ptr, ptr %352, align 8
-  %354 = call ptr %353(i64 %351)
-  %355 = icmp ne ptr %354, null
-  %356 = icmp sgt i64 %351, 0
-  %357 = and i1 %356, %355
-  br i1 %357, label %358, label %386
+350:
+  store ptr %321, ptr %316, align 8
+  %351 = getelementptr inbounds i8, ptr %3, i64 16
+  %352 = getelementptr inbounds i8, ptr %0, i64 80
+  %353 = load i64, ptr %352, align 8
+  %354 = load ptr, ptr %4, align 8
+  %355 = load ptr, ptr %354, align 8
+  %356 = call ptr %355(i64 %353)
+  %357 = icmp ne ptr %356, null
+  %358 = icmp sgt i64 %353, 0
+  %359 = and i1 %358, %357
+  br i1 %359, label %360, label %388
 
-358:
-  %359 = getelementptr inbounds i8, ptr %0, i64 40
-  %360 = getelementptr inbounds i8, ptr %352, i64 328
-  %361 = getelementptr inbounds i8, ptr %352, i64 48
-  %362 = getelementptr inbounds i8, ptr %352, i64 8
-  br label %363
+360:
+  %361 = getelementptr inbounds i8, ptr %0, i64 40
+  %362 = getelementptr inbounds i8, ptr %354, i64 336
+  %363 = getelementptr inbounds i8, ptr %354, i64 48
+  %364 = getelementptr inbounds i8, ptr %354, i64 8
+  br label %365
 
-363:
-  %364 = phi i64 [ 0, %358 ], [ %384, %382 ]
-  %365 = phi i64 [ 0, %358 ], [ %383, %382 ]
-  %366 = load ptr, ptr %359, align 8
-  %367 = mul nuw nsw i64 %364, 88
-  %368 = getelementptr inbounds i8, ptr %366, i64 %367
-  %369 = getelementptr inbounds i8, ptr %368, i64 48
-  %370 = load i64, ptr %369, align 8
-  %371 = icmp eq i64 %370, 5
-  br i1 %371, label %372, label %382
+365:
+  %366 = phi i64 [ 0, %360 ], [ %386, %384 ]
+  %367 = phi i64 [ 0, %360 ], [ %385, %384 ]
+  %368 = load ptr, ptr %361, align 8
+  %369 = mul nuw nsw i64 %366, 88
+  %370 = getelementptr inbounds i8, ptr %368, i64 %369
+  %371 = getelementptr inbounds i8, ptr %370, i64 48
+  %372 = load i64, ptr %371, align 8
+  %373 = icmp eq i64 %372, 5
+  br i1 %373, label %374, label %384
 
-372:
-  %373 = getelementptr inbounds ptr, ptr %26, i64 %364
-  %374 = load ptr, ptr %373, align 8
-  %375 = load i64, ptr %360, align 8
-  %376 = getelementptr inbounds i8, ptr %374, i64 %375
-  %377 = load ptr, ptr %376, align 8
-  %378 = load ptr, ptr %361, align 8
-   call void %378(ptr %377)
-  %379 = load ptr, ptr %362, align 8
-  %380 = add nsw i64 %365, 1
-  %381 = call i32 %379(ptr %354, i64 %365, ptr %377)
-  br label %382
+374:
+  %375 = getelementptr inbounds ptr, ptr %26, i64 %366
+  %376 = load ptr, ptr %375, align 8
+  %377 = load i64, ptr %362, align 8
+  %378 = getelementptr inbounds i8, ptr %376, i64 %377
+  %379 = load ptr, ptr %378, align 8
+  %380 = load ptr, ptr %363, align 8
+   call void %380(ptr %379)
+  %381 = load ptr, ptr %364, align 8
+  %382 = add nsw i64 %367, 1
+  %383 = call i32 %381(ptr %356, i64 %367, ptr %379)
+  br label %384
 
-382:
-  %383 = phi i64 [ %380, %372 ], [ %365, %363 ]
-  %384 = add nuw nsw i64 %364, 1
-  %385 = icmp slt i64 %383, %351
-  br i1 %385, label %363, label %386
+384:
+  %385 = phi i64 [ %382, %374 ], [ %367, %365 ]
+  %386 = add nuw nsw i64 %366, 1
+  %387 = icmp slt i64 %385, %353
+  br i1 %387, label %365, label %388
 
-386:
-  store ptr %354, ptr %349, align 16
-  %387 = getelementptr inbounds i8, ptr %3, i64 24
-  %388 = load i64, ptr %350, align 8
-  %389 = load ptr, ptr %4, align 8
-  %390 = load ptr, ptr %389, align 8
-  %391 = call ptr %390(i64 %388)
-  %392 = icmp ne ptr %391, null
-  %393 = icmp sgt i64 %388, 0
-  %394 = and i1 %393, %392
-  br i1 %394, label %395, label %419
+388:
+  store ptr %356, ptr %351, align 16
+  %389 = getelementptr inbounds i8, ptr %3, i64 24
+  %390 = load i64, ptr %352, align 8
+  %391 = load ptr, ptr %4, align 8
+  %392 = load ptr, ptr %391, align 8
+  %393 = call ptr %392(i64 %390)
+  %394 = icmp ne ptr %393, null
+  %395 = icmp sgt i64 %390, 0
+  %396 = and i1 %395, %394
+  br i1 %396, label %397, label %421
 
-395:
-  %396 = getelementptr inbounds i8, ptr %0, i64 40
-  %397 = getelementptr inbounds i8, ptr %389, i64 48
-  %398 = getelementptr inbounds i8, ptr %389, i64 8
-  br label %399
+397:
+  %398 = getelementptr inbounds i8, ptr %0, i64 40
+  %399 = getelementptr inbounds i8, ptr %391, i64 48
+  %400 = getelementptr inbounds i8, ptr %391, i64 8
+  br label %401
 
-399:
-  %400 = phi i64 [ 0, %395 ], [ %417, %415 ]
-  %401 = phi i64 [ 0, %395 ], [ %416, %415 ]
-  %402 = load ptr, ptr %396, align 8
-  %403 = mul nuw nsw i64 %400, 88
-  %404 = getelementptr inbounds i8, ptr %402, i64 %403
-  %405 = getelementptr inbounds i8, ptr %404, i64 48
-  %406 = load i64, ptr %405, align 8
-  %407 = icmp eq i64 %406, 5
-  br i1 %407, label %408, label %415
+401:
+  %402 = phi i64 [ 0, %397 ], [ %419, %417 ]
+  %403 = phi i64 [ 0, %397 ], [ %418, %417 ]
+  %404 = load ptr, ptr %398, align 8
+  %405 = mul nuw nsw i64 %402, 88
+  %406 = getelementptr inbounds i8, ptr %404, i64 %405
+  %407 = getelementptr inbounds i8, ptr %406, i64 48
+  %408 = load i64, ptr %407, align 8
+  %409 = icmp eq i64 %408, 5
+  br i1 %409, label %410, label %417
 
-408:
-  %409 = getelementptr inbounds ptr, ptr %26, i64 %400
-  %410 = load ptr, ptr %409, align 8
-  %411 = load ptr, ptr %397, align 8
-   call void %411(ptr %410)
-  %412 = load ptr, ptr %398, align 8
-  %413 = add nsw i64 %401, 1
-  %414 = call i32 %412(ptr %391, i64 %401, ptr %410)
-  br label %415
+410:
+  %411 = getelementptr inbounds ptr, ptr %26, i64 %402
+  %412 = load ptr, ptr %411, align 8
+  %413 = load ptr, ptr %399, align 8
+   call void %413(ptr %412)
+  %414 = load ptr, ptr %400, align 8
+  %415 = add nsw i64 %403, 1
+  %416 = call i32 %414(ptr %393, i64 %403, ptr %412)
+  br label %417
 
-415:
-  %416 = phi i64 [ %413, %408 ], [ %401, %399 ]
-  %417 = add nuw nsw i64 %400, 1
-  %418 = icmp slt i64 %416, %388
-  br i1 %418, label %399, label %419
+417:
+  %418 = phi i64 [ %415, %410 ], [ %403, %401 ]
+  %419 = add nuw nsw i64 %402, 1
+  %420 = icmp slt i64 %418, %390
+  br i1 %420, label %401, label %421
 
-419:
-  store ptr %391, ptr %387, align 8
-  %420 = getelementptr inbounds i8, ptr %3, i64 32
-  %421 = getelementptr inbounds i8, ptr %0, i64 88
-  %422 = load i64, ptr %421, align 8
-  %423 = load ptr, ptr %4, align 8
-  %424 = load ptr, ptr %423, align 8
-  %425 = call ptr %424(i64 %422)
-  %426 = icmp ne ptr %425, null
-  %427 = icmp sgt i64 %422, 0
-  %428 = and i1 %427, %426
-  br i1 %428, label %429, label %454
+421:
+  store ptr %393, ptr %389, align 8
+  %422 = getelementptr inbounds i8, ptr %3, i64 32
+  %423 = getelementptr inbounds i8, ptr %0, i64 88
+  %424 = load i64, ptr %423, align 8
+  %425 = load ptr, ptr %4, align 8
+  %426 = load ptr, ptr %425, align 8
+  %427 = call ptr %426(i64 %424)
+  %428 = icmp ne ptr %427, null
+  %429 = icmp sgt i64 %424, 0
+  %430 = and i1 %429, %428
+  br i1 %430, label %431, label %456
 
-429:
-  %430 = getelementptr inbounds i8, ptr %0, i64 40
-  %431 = getelementptr inbounds i8, ptr %423, i64 48
-  %432 = getelementptr inbounds i8, ptr %423, i64 8
-  br label %433
+431:
+  %432 = getelementptr inbounds i8, ptr %0, i64 40
+  %433 = getelementptr inbounds i8, ptr %425, i64 48
+  %434 = getelementptr inbounds i8, ptr %425, i64 8
+  br label %435
 
-433:
-  %434 = phi i64 [ 0, %429 ], [ %451, %450 ]
-  %435 = phi i64 [ 0, %429 ], [ %452, %450 ]
-  %436 = load ptr, ptr %430, align 8
-  %437 = mul nuw nsw i64 %435, 88
-  %438 = getelementptr inbounds i8, ptr %436, i64 %437
-  %439 = getelementptr inbounds i8, ptr %438, i64 72
-  %440 = load i64, ptr %439, align 8
-  %441 = icmp eq i64 %440, 0
-  br i1 %441, label %450, label %442
+435:
+  %436 = phi i64 [ 0, %431 ], [ %453, %452 ]
+  %437 = phi i64 [ 0, %431 ], [ %454, %452 ]
+  %438 = load ptr, ptr %432, align 8
+  %439 = mul nuw nsw i64 %437, 88
+  %440 = getelementptr inbounds i8, ptr %438, i64 %439
+  %441 = getelementptr inbounds i8, ptr %440, i64 72
+  %442 = load i64, ptr %441, align 8
+  %443 = icmp eq i64 %442, 0
+  br i1 %443, label %452, label %444
 
-442:
-  %443 = load ptr, ptr %431, align 8
-  %444 = getelementptr inbounds ptr, ptr %26, i64 %435
-  %445 = load ptr, ptr %444, align 8
-   call void %443(ptr %445)
-  %446 = load ptr, ptr %432, align 8
-  %447 = add nsw i64 %434, 1
-  %448 = load ptr, ptr %444, align 8
-  %449 = call i32 %446(ptr %425, i64 %434, ptr %448)
-  br label %450
+444:
+  %445 = load ptr, ptr %433, align 8
+  %446 = getelementptr inbounds ptr, ptr %26, i64 %437
+  %447 = load ptr, ptr %446, align 8
+   call void %445(ptr %447)
+  %448 = load ptr, ptr %434, align 8
+  %449 = add nsw i64 %436, 1
+  %450 = load ptr, ptr %446, align 8
+  %451 = call i32 %448(ptr %427, i64 %436, ptr %450)
+  br label %452
 
-450:
-  %451 = phi i64 [ %447, %442 ], [ %434, %433 ]
-  %452 = add nuw nsw i64 %435, 1
-  %453 = icmp slt i64 %451, %422
-  br i1 %453, label %433, label %454
+452:
+  %453 = phi i64 [ %449, %444 ], [ %436, %435 ]
+  %454 = add nuw nsw i64 %437, 1
+  %455 = icmp slt i64 %453, %424
+  br i1 %455, label %435, label %456
 
-454:
-  store ptr %425, ptr %420, align 16
-  %455 = getelementptr inbounds i8, ptr %3, i64 40
-  %456 = getelementptr inbounds i8, ptr %0, i64 96
-  %457 = load i64, ptr %456, align 8
-  %458 = load ptr, ptr %4, align 8
-  %459 = load ptr, ptr %458, align 8
-  %460 = call ptr %459(i64 %457)
-  %461 = icmp ne ptr %460, null
-  %462 = icmp sgt i64 %457, 0
-  %463 = and i1 %462, %461
-  br i1 %463, label %464, label %492
+456:
+  store ptr %427, ptr %422, align 16
+  %457 = getelementptr inbounds i8, ptr %3, i64 40
+  %458 = getelementptr inbounds i8, ptr %0, i64 96
+  %459 = load i64, ptr %458, align 8
+  %460 = load ptr, ptr %4, align 8
+  %461 = load ptr, ptr %460, align 8
+  %462 = call ptr %461(i64 %459)
+  %463 = icmp ne ptr %462, null
+  %464 = icmp sgt i64 %459, 0
+  %465 = and i1 %464, %463
+  br i1 %465, label %466, label %494
 
-464:
-  %465 = getelementptr inbounds i8, ptr %0, i64 40
-  %466 = getelementptr inbounds i8, ptr %458, i64 328
-  %467 = getelementptr inbounds i8, ptr %458, i64 48
-  %468 = getelementptr inbounds i8, ptr %458, i64 8
-  br label %469
+466:
+  %467 = getelementptr inbounds i8, ptr %0, i64 40
+  %468 = getelementptr inbounds i8, ptr %460, i64 336
+  %469 = getelementptr inbounds i8, ptr %460, i64 48
+  %470 = getelementptr inbounds i8, ptr %460, i64 8
+  br label %471
 
-469:
-  %470 = phi i64 [ 0, %464 ], [ %490, %488 ]
-  %471 = phi i64 [ 0, %464 ], [ %489, %488 ]
-  %472 = load ptr, ptr %465, align 8
-  %473 = mul nuw nsw i64 %470, 88
-  %474 = getelementptr inbounds i8, ptr %472, i64 %473
-  %475 = getelementptr inbounds i8, ptr %474, i64 80
-  %476 = load i64, ptr %475, align 8
-  %477 = icmp eq i64 %476, 0
-  br i1 %477, label %488, label %478
+471:
+  %472 = phi i64 [ 0, %466 ], [ %492, %490 ]
+  %473 = phi i64 [ 0, %466 ], [ %491, %490 ]
+  %474 = load ptr, ptr %467, align 8
+  %475 = mul nuw nsw i64 %472, 88
+  %476 = getelementptr inbounds i8, ptr %474, i64 %475
+  %477 = getelementptr inbounds i8, ptr %476, i64 80
+  %478 = load i64, ptr %477, align 8
+  %479 = icmp eq i64 %478, 0
+  br i1 %479, label %490, label %480
 
-478:
-  %479 = getelementptr inbounds ptr, ptr %26, i64 %470
-  %480 = load ptr, ptr %479, align 8
-  %481 = load i64, ptr %466, align 8
-  %482 = getelementptr inbounds i8, ptr %480, i64 %481
-  %483 = load ptr, ptr %482, align 8
-  %484 = load ptr, ptr %467, align 8
-   call void %484(ptr %483)
-  %485 = load ptr, ptr %468, align 8
-  %486 = add nsw i64 %471, 1
-  %487 = call i32 %485(ptr %460, i64 %471, ptr %483)
-  br label %488
+480:
+  %481 = getelementptr inbounds ptr, ptr %26, i64 %472
+  %482 = load ptr, ptr %481, align 8
+  %483 = load i64, ptr %468, align 8
+  %484 = getelementptr inbounds i8, ptr %482, i64 %483
+  %485 = load ptr, ptr %484, align 8
+  %486 = load ptr, ptr %469, align 8
+   call void %486(ptr %485)
+  %487 = load ptr, ptr %470, align 8
+  %488 = add nsw i64 %473, 1
+  %489 = call i32 %487(ptr %462, i64 %473, ptr %485)
+  br label %490
 
-488:
-  %489 = phi i64 [ %486, %478 ], [ %471, %469 ]
-  %490 = add nuw nsw i64 %470, 1
-  %491 = icmp slt i64 %489, %457
-  br i1 %491, label %469, label %492
+490:
+  %491 = phi i64 [ %488, %480 ], [ %473, %471 ]
+  %492 = add nuw nsw i64 %472, 1
+  %493 = icmp slt i64 %491, %459
+  br i1 %493, label %471, label %494
 
-492:
-  store ptr %460, ptr %455, align 8
-  %493 = getelementptr inbounds i8, ptr %3, i64 48
-  store ptr null, ptr %493, align 16
-  %494 = getelementptr inbounds i8, ptr %3, i64 56
-  %495 = icmp eq ptr %319, null
-  br i1 %495, label %555, label %496
+494:
+  store ptr %462, ptr %457, align 8
+  %495 = getelementptr inbounds i8, ptr %3, i64 48
+  store ptr null, ptr %495, align 16
+  %496 = getelementptr inbounds i8, ptr %3, i64 56
+  %497 = icmp eq ptr %321, null
+  br i1 %497, label %557, label %498
 
-496:
-  %497 = load ptr, ptr %4, align 8
-  %498 = load ptr, ptr %497, align 8
-  %499 = load i64, ptr %315, align 8
-  %500 = call ptr %498(i64 %499)
-  %501 = icmp eq ptr %500, null
-  br i1 %501, label %553, label %502
+498:
+  %499 = load ptr, ptr %4, align 8
+  %500 = load ptr, ptr %499, align 8
+  %501 = load i64, ptr %317, align 8
+  %502 = call ptr %500(i64 %501)
+  %503 = icmp eq ptr %502, null
+  br i1 %503, label %555, label %504
 
-502:
-  %503 = getelementptr inbounds i8, ptr %319, i64 24
-  %504 = getelementptr inbounds i8, ptr %497, i64 352
-  %505 = getelementptr inbounds i8, ptr %497, i64 304
-  %506 = getelementptr inbounds i8, ptr %497, i64 280
-  %507 = getelementptr inbounds i8, ptr %497, i64 384
-  %508 = getelementptr inbounds i8, ptr %497, i64 288
-  %509 = getelementptr inbounds i8, ptr %497, i64 48
-  %510 = getelementptr inbounds i8, ptr %497, i64 8
-  %511 = load i64, ptr %315, align 8
-  %512 = icmp sgt i64 %511, 0
-  br i1 %512, label %513, label %553
+504:
+  %505 = getelementptr inbounds i8, ptr %321, i64 24
+  %506 = getelementptr inbounds i8, ptr %499, i64 360
+  %507 = getelementptr inbounds i8, ptr %499, i64 304
+  %508 = getelementptr inbounds i8, ptr %499, i64 280
+  %509 = getelementptr inbounds i8, ptr %499, i64 392
+  %510 = getelementptr inbounds i8, ptr %499, i64 288
+  %511 = getelementptr inbounds i8, ptr %499, i64 48
+  %512 = getelementptr inbounds i8, ptr %499, i64 8
+  %513 = load i64, ptr %317, align 8
+  %514 = icmp sgt i64 %513, 0
+  br i1 %514, label %515, label %555
 
-513:
-  %514 = phi i64 [ %543, %539 ], [ 0, %502 ]
-  %515 = load ptr, ptr %503, align 8
-  %516 = getelementptr inbounds ptr, ptr %515, i64 %514
-  %517 = load ptr, ptr %516, align 8
-  %518 = load i64, ptr %504, align 8
-  %519 = getelementptr inbounds i8, ptr %517, i64 %518
-  %520 = load ptr, ptr %519, align 8
-  %521 = load i64, ptr %505, align 8
-  %522 = getelementptr inbounds i8, ptr %520, i64 %521
-  %523 = load ptr, ptr %522, align 8
-  %524 = load ptr, ptr %506, align 8
-  %525 = icmp eq ptr %523, %524
-  br i1 %525, label %526, label %534
+515:
+  %516 = phi i64 [ %545, %541 ], [ 0, %504 ]
+  %517 = load ptr, ptr %505, align 8
+  %518 = getelementptr inbounds ptr, ptr %517, i64 %516
+  %519 = load ptr, ptr %518, align 8
+  %520 = load i64, ptr %506, align 8
+  %521 = getelementptr inbounds i8, ptr %519, i64 %520
+  %522 = load ptr, ptr %521, align 8
+  %523 = load i64, ptr %507, align 8
+  %524 = getelementptr inbounds i8, ptr %522, i64 %523
+  %525 = load ptr, ptr %524, align 8
+  %526 = load ptr, ptr %508, align 8
+  %527 = icmp eq ptr %525, %526
+  br i1 %527, label %528, label %536
 
-526:
-  %527 = load i64, ptr %507, align 8
-  %528 = getelementptr inbounds i8, ptr %520, i64 %527
-  %529 = load ptr, ptr %528, align 8
-  %530 = icmp eq ptr %529, null
-  br i1 %530, label %546, label %531
+528:
+  %529 = load i64, ptr %509, align 8
+  %530 = getelementptr inbounds i8, ptr %522, i64 %529
+  %531 = load ptr, ptr %530, align 8
+  %532 = icmp eq ptr %531, null
+  br i1 %532, label %548, label %533
 
-531:
-  %532 = getelementptr inbounds i8, ptr %529, i64 %521
-  %533 = load ptr, ptr %532, align 8
-  br label %534
+533:
+  %534 = getelementptr inbounds i8, ptr %531, i64 %523
+  %535 = load ptr, ptr %534, align 8
+  br label %536
 
-534:
-  %535 = phi ptr [ %533, %531 ], [ %523, %513 ]
-  %536 = phi ptr [ %529, %531 ], [ %520, %513 ]
-  %537 = load ptr, ptr %508, align 8
-  %538 = icmp eq ptr %535, %537
-  br i1 %538, label %539, label %546
+536:
+  %537 = phi ptr [ %535, %533 ], [ %525, %515 ]
+  %538 = phi ptr [ %531, %533 ], [ %522, %515 ]
+  %539 = load ptr, ptr %510, align 8
+  %540 = icmp eq ptr %537, %539
+  br i1 %540, label %541, label %548
 
-539:
-  %540 = load ptr, ptr %509, align 8
-   call void %540(ptr %536)
-  %541 = load ptr, ptr %510, align 8
-  %542 = call i32 %541(ptr %500, i64 %514, ptr %536)
-  %543 = add nuw nsw i64 %514, 1
-  %544 = load i64, ptr %315, align 8
-  %545 = icmp slt i64 %543, %544
-  br i1 %545, label %513, label %553
+541:
+  %542 = load ptr, ptr %511, align 8
+   call void %542(ptr %538)
+  %543 = load ptr, ptr %512, align 8
+  %544 = call i32 %543(ptr %502, i64 %516, ptr %538)
+  %545 = add nuw nsw i64 %516, 1
+  %546 = load i64, ptr %317, align 8
+  %547 = icmp slt i64 %545, %546
+  br i1 %547, label %515, label %555
 
-546:
-  %547 = getelementptr inbounds i8, ptr %497, i64 56
-  %548 = load ptr, ptr %547, align 8
-   call void %548(ptr %500)
-  %549 = load ptr, ptr %509, align 8
-  %550 = getelementptr inbounds i8, ptr %497, i64 224
-  %551 = load ptr, ptr %550, align 8
-   call void %549(ptr %551)
-  %552 = load ptr, ptr %550, align 8
-  br label %553
-
-553:
-  %554 = phi ptr [ %552, %546 ], [ null, %496 ], [ %500, %502 ], [ %500, %539 ]
-  store ptr %554, ptr %493, align 16
+548:
+  %549 = getelementptr inbounds i8, ptr %499, i64 56
+  %550 = load ptr, ptr %549, align 8
+   call void %550(ptr %502)
+  %551 = load ptr, ptr %511, align 8
+  %552 = getelementptr inbounds i8, ptr %499, i64 224
+  %553 = load ptr, ptr %552, align 8
+   call void %551(ptr %553)
+  %554 = load ptr, ptr %552, align 8
   br label %555
 
 555:
-  %556 = load ptr, ptr %4, align 8
-  %557 = getelementptr inbounds i8, ptr %0, i64 112
-  %558 = load ptr, ptr %557, align 8
-  %559 = load i64, ptr %558, align 8
-  %560 = icmp sgt i64 %559, -1
-  br i1 %560, label %561, label %576
+  %556 = phi ptr [ %554, %548 ], [ null, %498 ], [ %502, %504 ], [ %502, %541 ]
+  store ptr %556, ptr %495, align 16
+  br label %557
 
-561:
-  %562 = load i64, ptr %20, align 8
-  %563 = call i64 @llvm.smax.i64(i64 %562, i64 0)
-  br label %564
+557:
+  %558 = load ptr, ptr %4, align 8
+  %559 = getelementptr inbounds i8, ptr %0, i64 112
+  %560 = load ptr, ptr %559, align 8
+  %561 = load i64, ptr %560, align 8
+  %562 = icmp sgt i64 %561, -1
+  br i1 %562, label %563, label %578
 
-564:
-  %565 = phi i64 [ 0, %561 ], [ %575, %567 ]
-  %566 = icmp eq i64 %565, %563
-  br i1 %566, label %576, label %567
+563:
+  %564 = load i64, ptr %20, align 8
+  %565 = call i64 @llvm.smax.i64(i64 %564, i64 0)
+  br label %566
 
-567:
-  %568 = getelementptr inbounds ptr, ptr %26, i64 %565
-  %569 = load ptr, ptr %568, align 8
-  %570 = load i64, ptr %569, align 8
-  %571 = add nsw i64 %570, -1
-  %572 = getelementptr inbounds i64, ptr %558, i64 %565
-  %573 = load i64, ptr %572, align 8
-  %574 = icmp eq i64 %571, %573
-  %575 = add nuw i64 %565, 1
-  br i1 %574, label %564, label %576
+566:
+  %567 = phi i64 [ 0, %563 ], [ %577, %569 ]
+  %568 = icmp eq i64 %567, %565
+  br i1 %568, label %578, label %569
 
-576:
-  %577 = phi i64 [ 240, %555 ], [ 240, %567 ], [ 232, %564 ]
-  %578 = getelementptr inbounds i8, ptr %556, i64 %577
-  %579 = load ptr, ptr %578, align 8
-  %580 = getelementptr inbounds i8, ptr %556, i64 48
+569:
+  %570 = getelementptr inbounds ptr, ptr %26, i64 %567
+  %571 = load ptr, ptr %570, align 8
+  %572 = load i64, ptr %571, align 8
+  %573 = add nsw i64 %572, -1
+  %574 = getelementptr inbounds i64, ptr %560, i64 %567
+  %575 = load i64, ptr %574, align 8
+  %576 = icmp eq i64 %573, %575
+  %577 = add nuw i64 %567, 1
+  br i1 %576, label %566, label %578
+
+578:
+  %579 = phi i64 [ 240, %557 ], [ 240, %569 ], [ 232, %566 ]
+  %580 = getelementptr inbounds i8, ptr %558, i64 %579
   %581 = load ptr, ptr %580, align 8
-   call void %581(ptr %579)
-  store ptr %579, ptr %494, align 8
-  %582 = getelementptr inbounds i8, ptr %5, i64 24
-  br label %584
+  %582 = getelementptr inbounds i8, ptr %558, i64 48
+  %583 = load ptr, ptr %582, align 8
+   call void %583(ptr %581)
+  store ptr %581, ptr %496, align 8
+  %584 = getelementptr inbounds i8, ptr %5, i64 24
+  br label %586
 
-583:
-  br i1 %590, label %598, label %601
+585:
+  br i1 %592, label %600, label %603
 
-584:
-  %585 = phi i64 [ 0, %576 ], [ %596, %595 ]
-  %586 = phi i1 [ false, %576 ], [ %590, %595 ]
-  %587 = getelementptr inbounds ptr, ptr %3, i64 %585
-  %588 = load ptr, ptr %587, align 8
-  %589 = icmp eq ptr %588, null
-  %590 = or i1 %586, %589
-  %591 = icmp eq ptr %588, null
-  br i1 %591, label %595, label %592
+586:
+  %587 = phi i64 [ 0, %578 ], [ %598, %597 ]
+  %588 = phi i1 [ false, %578 ], [ %592, %597 ]
+  %589 = getelementptr inbounds ptr, ptr %3, i64 %587
+  %590 = load ptr, ptr %589, align 8
+  %591 = icmp eq ptr %590, null
+  %592 = or i1 %588, %591
+  %593 = icmp eq ptr %590, null
+  br i1 %593, label %597, label %594
 
-592:
-  %593 = load ptr, ptr %582, align 8
-  %594 = call i32 %593(ptr %290, i64 %585, ptr %588)
-  br label %595
+594:
+  %595 = load ptr, ptr %584, align 8
+  %596 = call i32 %595(ptr %292, i64 %587, ptr %590)
+  br label %597
 
-595:
-  %596 = add nuw nsw i64 %585, 1
-  %597 = icmp eq i64 %596, 8
-  br i1 %597, label %583, label %584
+597:
+  %598 = add nuw nsw i64 %587, 1
+  %599 = icmp eq i64 %598, 8
+  br i1 %599, label %585, label %586
 
-598:
-  %599 = getelementptr inbounds i8, ptr %5, i64 56
-  %600 = load ptr, ptr %599, align 8
-   call void %600(ptr %290)
-  br label %601
-
-601:
-  %602 = phi ptr [ %290, %583 ], [ null, %598 ]
+600:
+  %601 = getelementptr inbounds i8, ptr %5, i64 56
+  %602 = load ptr, ptr %601, align 8
+   call void %602(ptr %292)
   br label %603
 
 603:
-  %604 = phi i64 [ %228, %601 ], [ %228, %287 ], [ %281, %280 ], [ %61, %269 ]
-  %605 = phi ptr [ %602, %601 ], [ null, %287 ], [ %286, %280 ], [ null, %269 ]
-  %606 = icmp sgt i64 %604, 0
-  br i1 %606, label %607, label %616
+  %604 = phi ptr [ %292, %585 ], [ null, %600 ]
+  br label %605
 
-607:
-  %608 = getelementptr inbounds i8, ptr %5, i64 56
-  br label %609
+605:
+  %606 = phi i64 [ %230, %603 ], [ %230, %289 ], [ %283, %282 ], [ %62, %271 ]
+  %607 = phi ptr [ %604, %603 ], [ null, %289 ], [ %288, %282 ], [ null, %271 ]
+  %608 = icmp sgt i64 %606, 0
+  br i1 %608, label %609, label %618
 
 609:
-  %610 = phi i64 [ %604, %607 ], [ %612, %609 ]
-  %611 = load ptr, ptr %608, align 8
-  %612 = add nsw i64 %610, -1
-  %613 = getelementptr inbounds ptr, ptr %26, i64 %612
-  %614 = load ptr, ptr %613, align 8
-   call void %611(ptr %614)
-  %615 = icmp samesign ugt i64 %610, 1
-  br i1 %615, label %609, label %616
+  %610 = getelementptr inbounds i8, ptr %5, i64 56
+  br label %611
 
-616:
-  %617 = getelementptr inbounds i8, ptr %5, i64 72
-  %618 = load ptr, ptr %617, align 8
-   call void %618(ptr %26)
-  br label %619
+611:
+  %612 = phi i64 [ %606, %609 ], [ %614, %611 ]
+  %613 = load ptr, ptr %610, align 8
+  %614 = add nsw i64 %612, -1
+  %615 = getelementptr inbounds ptr, ptr %26, i64 %614
+  %616 = load ptr, ptr %615, align 8
+   call void %613(ptr %616)
+  %617 = icmp samesign ugt i64 %612, 1
+  br i1 %617, label %611, label %618
 
-619:
-  %620 = phi ptr [ %16, %11 ], [ %605, %616 ], [ %31, %28 ]
-  ret ptr %620
+618:
+  %619 = getelementptr inbounds i8, ptr %5, i64 72
+  %620 = load ptr, ptr %619, align 8
+   call void %620(ptr %26)
+  br label %621
+
+621:
+  %622 = phi ptr [ %16, %11 ], [ %607, %618 ], [ %31, %28 ]
+  ret ptr %622
 }
 define ptr @$store(ptr %0, ptr %1, i64 %2) #0 {
   %4 = getelementptr inbounds i8, ptr %0, i64 32
@@ -912,14 +914,14 @@ define ptr @$store(ptr %0, ptr %1, i64 %2) #0 {
   %30 = getelementptr inbounds i8, ptr %0, i64 56
   %31 = getelementptr inbounds i8, ptr %6, i64 24
   %32 = getelementptr inbounds i8, ptr %12, i64 24
-  %33 = getelementptr inbounds i8, ptr %5, i64 352
+  %33 = getelementptr inbounds i8, ptr %5, i64 360
   %34 = getelementptr inbounds i8, ptr %5, i64 224
   %35 = getelementptr inbounds i8, ptr %5, i64 304
   %36 = getelementptr inbounds i8, ptr %5, i64 280
   %37 = getelementptr inbounds i8, ptr %5, i64 88
   %38 = getelementptr inbounds i8, ptr %5, i64 48
-  %39 = getelementptr inbounds i8, ptr %5, i64 384
-  %40 = getelementptr inbounds i8, ptr %5, i64 320
+  %39 = getelementptr inbounds i8, ptr %5, i64 392
+  %40 = getelementptr inbounds i8, ptr %5, i64 328
   %41 = getelementptr inbounds i8, ptr %5, i64 296
   %42 = getelementptr inbounds i8, ptr %5, i64 56
   br label %61
@@ -1074,7 +1076,7 @@ define ptr @$store(ptr %0, ptr %1, i64 %2) #0 {
 
 143:
   %144 = getelementptr inbounds i8, ptr %10, i64 24
-  %145 = getelementptr inbounds i8, ptr %139, i64 328
+  %145 = getelementptr inbounds i8, ptr %139, i64 336
   %146 = getelementptr inbounds i8, ptr %0, i64 40
   %147 = getelementptr inbounds i8, ptr %139, i64 56
   br label %152
@@ -1110,7 +1112,7 @@ define ptr @$store(ptr %0, ptr %1, i64 %2) #0 {
 169:
   %170 = getelementptr inbounds i8, ptr %8, i64 16
   %171 = getelementptr inbounds i8, ptr %8, i64 24
-  %172 = getelementptr inbounds i8, ptr %5, i64 352
+  %172 = getelementptr inbounds i8, ptr %5, i64 360
   %173 = getelementptr inbounds i8, ptr %5, i64 304
   %174 = getelementptr inbounds i8, ptr %5, i64 280
   %175 = getelementptr inbounds i8, ptr %5, i64 48
@@ -1182,196 +1184,198 @@ define ptr @$below(ptr %0, ptr %1) #0 {
   %14 = select i1 %12, i1 %13, i1 false
   %15 = icmp ne ptr %11, null
   %16 = select i1 %14, i1 %15, i1 false
-  br i1 %16, label %17, label %46
+  br i1 %16, label %17, label %47
 
 17:
   %18 = getelementptr inbounds i8, ptr %4, i64 112
   %19 = load ptr, ptr %18, align 8
   %20 = call i32 %19(ptr %11, ptr %1)
   %21 = icmp slt i32 %20, 0
-  br i1 %21, label %133, label %22
+  br i1 %21, label %135, label %22
 
 22:
   %23 = getelementptr inbounds i8, ptr %4, i64 120
   %24 = load ptr, ptr %23, align 8
   %25 = call i32 %24(ptr %8, ptr %1)
   %26 = icmp slt i32 %25, 0
-  br i1 %26, label %133, label %27
+  br i1 %26, label %135, label %27
 
 27:
   %28 = getelementptr inbounds i8, ptr %8, i64 16
   %29 = getelementptr inbounds i8, ptr %8, i64 24
-  %30 = getelementptr inbounds i8, ptr %4, i64 312
-  %31 = getelementptr inbounds i8, ptr %4, i64 320
+  %30 = getelementptr inbounds i8, ptr %4, i64 320
+  %31 = getelementptr inbounds i8, ptr %4, i64 328
   %32 = getelementptr inbounds i8, ptr %0, i64 48
   %33 = getelementptr inbounds i8, ptr %0, i64 56
   %34 = getelementptr inbounds i8, ptr %4, i64 120
   %35 = getelementptr inbounds i8, ptr %0, i64 40
-  %36 = getelementptr inbounds i8, ptr %4, i64 344
-  %37 = getelementptr inbounds i8, ptr %4, i64 232
-  %38 = getelementptr inbounds i8, ptr %4, i64 240
-  %39 = getelementptr inbounds i8, ptr %4, i64 128
-  %40 = getelementptr inbounds i8, ptr %4, i64 104
-  %41 = getelementptr inbounds i8, ptr %4, i64 112
-  br label %42
+  %36 = getelementptr inbounds i8, ptr %4, i64 312
+  %37 = getelementptr inbounds i8, ptr %4, i64 352
+  %38 = getelementptr inbounds i8, ptr %4, i64 232
+  %39 = getelementptr inbounds i8, ptr %4, i64 240
+  %40 = getelementptr inbounds i8, ptr %4, i64 128
+  %41 = getelementptr inbounds i8, ptr %4, i64 104
+  %42 = getelementptr inbounds i8, ptr %4, i64 112
+  br label %43
 
-42:
-  %43 = phi i64 [ 0, %27 ], [ %90, %88 ]
-  %44 = load i64, ptr %28, align 8
-  %45 = icmp slt i64 %43, %44
-  br i1 %45, label %47, label %133
-
-46:
-  br i1 %13, label %133, label %137
+43:
+  %44 = phi i64 [ 0, %27 ], [ %91, %89 ]
+  %45 = load i64, ptr %28, align 8
+  %46 = icmp slt i64 %44, %45
+  br i1 %46, label %48, label %135
 
 47:
-  %48 = load ptr, ptr %29, align 8
-  %49 = getelementptr inbounds ptr, ptr %48, i64 %43
-  %50 = load ptr, ptr %49, align 8
-  %51 = load i64, ptr %30, align 8
-  %52 = getelementptr inbounds i8, ptr %50, i64 %51
-  %53 = load ptr, ptr %52, align 8
-  %54 = load i64, ptr %31, align 8
-  %55 = getelementptr inbounds i8, ptr %50, i64 %54
-  %56 = load ptr, ptr %55, align 8
-  %57 = load i64, ptr %32, align 8
-  %58 = icmp sgt i64 %57, 0
-  br i1 %58, label %66, label %59
+  br i1 %13, label %135, label %139
 
-59:
-  %60 = phi i32 [ 0, %47 ], [ %79, %77 ]
-  %61 = getelementptr inbounds i8, ptr %56, i64 16
-  %62 = load ptr, ptr %35, align 8
-  %63 = icmp eq ptr %53, %62
-  %64 = icmp ne i32 %60, 0
-  %65 = select i1 %63, i1 true, i1 %64
-  br i1 %65, label %88, label %84
+48:
+  %49 = load ptr, ptr %29, align 8
+  %50 = getelementptr inbounds ptr, ptr %49, i64 %44
+  %51 = load ptr, ptr %50, align 8
+  %52 = load i64, ptr %30, align 8
+  %53 = getelementptr inbounds i8, ptr %51, i64 %52
+  %54 = load ptr, ptr %53, align 8
+  %55 = load i64, ptr %31, align 8
+  %56 = getelementptr inbounds i8, ptr %51, i64 %55
+  %57 = load ptr, ptr %56, align 8
+  %58 = load i64, ptr %32, align 8
+  %59 = icmp sgt i64 %58, 0
+  br i1 %59, label %67, label %60
 
-66:
-  %67 = phi i64 [ %78, %77 ], [ %57, %47 ]
-  %68 = phi i64 [ %80, %77 ], [ 0, %47 ]
-  %69 = getelementptr inbounds ptr, ptr %33, i64 %68
-  %70 = load ptr, ptr %69, align 8
-  %71 = icmp eq ptr %70, %53
-  br i1 %71, label %72, label %77
+60:
+  %61 = phi i32 [ 0, %48 ], [ %80, %78 ]
+  %62 = getelementptr inbounds i8, ptr %57, i64 16
+  %63 = load ptr, ptr %35, align 8
+  %64 = icmp eq ptr %54, %63
+  %65 = icmp ne i32 %61, 0
+  %66 = select i1 %64, i1 true, i1 %65
+  br i1 %66, label %89, label %85
 
-72:
-  %73 = load ptr, ptr %34, align 8
-  %74 = call i32 %73(ptr %6, ptr %50)
-  %75 = lshr i32 %74, 31
-  %76 = load i64, ptr %32, align 8
-  br label %77
+67:
+  %68 = phi i64 [ %79, %78 ], [ %58, %48 ]
+  %69 = phi i64 [ %81, %78 ], [ 0, %48 ]
+  %70 = getelementptr inbounds ptr, ptr %33, i64 %69
+  %71 = load ptr, ptr %70, align 8
+  %72 = icmp eq ptr %71, %54
+  br i1 %72, label %73, label %78
 
-77:
-  %78 = phi i64 [ %76, %72 ], [ %67, %66 ]
-  %79 = phi i32 [ %75, %72 ], [ 0, %66 ]
-  %80 = add nuw nsw i64 %68, 1
-  %81 = icmp slt i64 %80, %78
-  %82 = icmp eq i32 %79, 0
-  %83 = select i1 %81, i1 %82, i1 false
-  br i1 %83, label %66, label %59
+73:
+  %74 = load ptr, ptr %34, align 8
+  %75 = call i32 %74(ptr %6, ptr %51)
+  %76 = lshr i32 %75, 31
+  %77 = load i64, ptr %32, align 8
+  br label %78
 
-84:
-  %85 = phi i64 [ %128, %126 ], [ 0, %59 ]
-  %86 = load i64, ptr %61, align 8
-  %87 = icmp slt i64 %85, %86
-  br i1 %87, label %92, label %88
+78:
+  %79 = phi i64 [ %77, %73 ], [ %68, %67 ]
+  %80 = phi i32 [ %76, %73 ], [ 0, %67 ]
+  %81 = add nuw nsw i64 %69, 1
+  %82 = icmp slt i64 %81, %79
+  %83 = icmp eq i32 %80, 0
+  %84 = select i1 %82, i1 %83, i1 false
+  br i1 %84, label %67, label %60
 
-88:
-  %89 = phi i32 [ %60, %59 ], [ %127, %126 ], [ 0, %84 ]
-  %90 = add nuw nsw i64 %43, 1
-  %91 = icmp eq i32 %89, 0
-  br i1 %91, label %42, label %46
+85:
+  %86 = phi i64 [ %130, %128 ], [ 0, %60 ]
+  %87 = load i64, ptr %62, align 8
+  %88 = icmp slt i64 %86, %87
+  br i1 %88, label %93, label %89
 
-92:
-  %93 = shl nsw i64 %85, 3
-  %94 = getelementptr inbounds i8, ptr %56, i64 %93
-  %95 = getelementptr inbounds i8, ptr %94, i64 24
-  %96 = load ptr, ptr %95, align 8
-  %97 = load i64, ptr %36, align 8
-  %98 = getelementptr inbounds i8, ptr %96, i64 %97
-  %99 = load ptr, ptr %98, align 8
-  %100 = load ptr, ptr %37, align 8
-  %101 = icmp eq ptr %99, %100
-  br i1 %101, label %112, label %102
+89:
+  %90 = phi i32 [ %61, %60 ], [ %129, %128 ], [ 0, %85 ]
+  %91 = add nuw nsw i64 %44, 1
+  %92 = icmp eq i32 %90, 0
+  br i1 %92, label %43, label %47
 
-102:
-  %103 = load ptr, ptr %38, align 8
-  %104 = icmp eq ptr %99, %103
-  br i1 %104, label %126, label %105
+93:
+  %94 = load i64, ptr %36, align 8
+  %95 = shl nsw i64 %86, 3
+  %96 = getelementptr i8, ptr %57, i64 %94
+  %97 = getelementptr i8, ptr %96, i64 %95
+  %98 = load ptr, ptr %97, align 8
+  %99 = load i64, ptr %37, align 8
+  %100 = getelementptr inbounds i8, ptr %98, i64 %99
+  %101 = load ptr, ptr %100, align 8
+  %102 = load ptr, ptr %38, align 8
+  %103 = icmp eq ptr %101, %102
+  br i1 %103, label %114, label %104
 
-105:
-  %106 = load ptr, ptr %39, align 8
-  %107 = call i32 %106(ptr %99)
-  %108 = freeze i32 %107
-  %109 = icmp sgt i32 %108, 0
-  br i1 %109, label %112, label %110
+104:
+  %105 = load ptr, ptr %39, align 8
+  %106 = icmp eq ptr %101, %105
+  br i1 %106, label %128, label %107
 
-110:
-  %111 = icmp eq i32 %108, 0
-  br i1 %111, label %126, label %46
+107:
+  %108 = load ptr, ptr %40, align 8
+  %109 = call i32 %108(ptr %101)
+  %110 = freeze i32 %109
+  %111 = icmp sgt i32 %110, 0
+  br i1 %111, label %114, label %112
 
 112:
-  %113 = load ptr, ptr %40, align 8
-  %114 = call i32 %113(ptr %11, ptr %96)
-  %115 = icmp slt i32 %114, 0
-  br i1 %115, label %46, label %116
+  %113 = icmp eq i32 %110, 0
+  br i1 %113, label %128, label %47
 
-116:
-  %117 = icmp eq i32 %114, 0
-  br i1 %117, label %118, label %126
+114:
+  %115 = load ptr, ptr %41, align 8
+  %116 = call i32 %115(ptr %11, ptr %98)
+  %117 = icmp slt i32 %116, 0
+  br i1 %117, label %47, label %118
 
 118:
-  %119 = load ptr, ptr %41, align 8
-  %120 = call i32 %119(ptr %11, ptr %96)
-  %121 = icmp slt i32 %120, 0
-  br i1 %121, label %46, label %122
+  %119 = icmp eq i32 %116, 0
+  br i1 %119, label %120, label %128
 
-122:
-  %123 = load ptr, ptr %34, align 8
-  %124 = call i32 %123(ptr %8, ptr %96)
-  %125 = lshr i32 %124, 31
-  br label %126
+120:
+  %121 = load ptr, ptr %42, align 8
+  %122 = call i32 %121(ptr %11, ptr %98)
+  %123 = icmp slt i32 %122, 0
+  br i1 %123, label %47, label %124
 
-126:
-  %127 = phi i32 [ %125, %122 ], [ 0, %116 ], [ 0, %102 ], [ 0, %110 ]
-  %128 = add nuw nsw i64 %85, 1
-  %129 = load ptr, ptr %35, align 8
-  %130 = icmp eq ptr %53, %129
-  %131 = icmp ne i32 %127, 0
-  %132 = select i1 %130, i1 true, i1 %131
-  br i1 %132, label %88, label %84
+124:
+  %125 = load ptr, ptr %34, align 8
+  %126 = call i32 %125(ptr %8, ptr %98)
+  %127 = lshr i32 %126, 31
+  br label %128
 
-133:
-  %134 = phi i1 [ true, %46 ], [ true, %17 ], [ true, %22 ], [ false, %42 ]
-  %135 = getelementptr inbounds i8, ptr %4, i64 56
-  %136 = load ptr, ptr %135, align 8
-   call void %136(ptr %8)
-  br label %137
+128:
+  %129 = phi i32 [ %127, %124 ], [ 0, %118 ], [ 0, %104 ], [ 0, %112 ]
+  %130 = add nuw nsw i64 %86, 1
+  %131 = load ptr, ptr %35, align 8
+  %132 = icmp eq ptr %54, %131
+  %133 = icmp ne i32 %129, 0
+  %134 = select i1 %132, i1 true, i1 %133
+  br i1 %134, label %89, label %85
 
-137:
-  %138 = phi i1 [ %134, %133 ], [ true, %46 ]
-  br i1 %15, label %139, label %142
+135:
+  %136 = phi i1 [ true, %47 ], [ true, %17 ], [ true, %22 ], [ false, %43 ]
+  %137 = getelementptr inbounds i8, ptr %4, i64 56
+  %138 = load ptr, ptr %137, align 8
+   call void %138(ptr %8)
+  br label %139
 
 139:
-  %140 = getelementptr inbounds i8, ptr %4, i64 56
-  %141 = load ptr, ptr %140, align 8
-   call void %141(ptr %11)
-  br label %142
+  %140 = phi i1 [ %136, %135 ], [ true, %47 ]
+  br i1 %15, label %141, label %144
 
-142:
-  %143 = and i1 %12, %138
-  br i1 %143, label %144, label %147
+141:
+  %142 = getelementptr inbounds i8, ptr %4, i64 56
+  %143 = load ptr, ptr %142, align 8
+   call void %143(ptr %11)
+  br label %144
 
 144:
-  %145 = getelementptr inbounds i8, ptr %4, i64 56
-  %146 = load ptr, ptr %145, align 8
-   call void %146(ptr %6)
-  br label %147
+  %145 = and i1 %12, %140
+  br i1 %145, label %146, label %149
 
-147:
-  %148 = select i1 %138, ptr null, ptr %6
-  ret ptr %148
+146:
+  %147 = getelementptr inbounds i8, ptr %4, i64 56
+  %148 = load ptr, ptr %147, align 8
+   call void %148(ptr %6)
+  br label %149
+
+149:
+  %150 = select i1 %140, ptr null, ptr %6
+  ret ptr %150
 }
 define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
   %5 = alloca ptr, align 8
@@ -1415,52 +1419,52 @@ define ptr @$make(ptr %0, ptr %1, i64 %2, ptr %3) #0 {
   %33 = getelementptr inbounds i8, ptr %6, i64 256
   %34 = load ptr, ptr %33, align 8
    call void %32(ptr %34)
-  %35 = getelementptr inbounds i8, ptr %6, i64 312
+  %35 = getelementptr inbounds i8, ptr %6, i64 320
   %36 = load i64, ptr %35, align 8
   %37 = load ptr, ptr %1, align 8
   %38 = getelementptr inbounds i8, ptr %21, i64 %36
   store ptr %37, ptr %38, align 8
-  %39 = getelementptr inbounds i8, ptr %6, i64 320
+  %39 = getelementptr inbounds i8, ptr %6, i64 328
   %40 = load i64, ptr %39, align 8
   %41 = getelementptr inbounds i8, ptr %1, i64 8
   %42 = load ptr, ptr %41, align 8
   %43 = getelementptr inbounds i8, ptr %21, i64 %40
   store ptr %42, ptr %43, align 8
-  %44 = getelementptr inbounds i8, ptr %6, i64 328
+  %44 = getelementptr inbounds i8, ptr %6, i64 336
   %45 = load i64, ptr %44, align 8
   %46 = getelementptr inbounds i8, ptr %1, i64 16
   %47 = load ptr, ptr %46, align 8
   %48 = getelementptr inbounds i8, ptr %21, i64 %45
   store ptr %47, ptr %48, align 8
-  %49 = getelementptr inbounds i8, ptr %6, i64 336
+  %49 = getelementptr inbounds i8, ptr %6, i64 344
   %50 = load i64, ptr %49, align 8
   %51 = getelementptr inbounds i8, ptr %1, i64 24
   %52 = load ptr, ptr %51, align 8
   %53 = getelementptr inbounds i8, ptr %21, i64 %50
   store ptr %52, ptr %53, align 8
-  %54 = getelementptr inbounds i8, ptr %6, i64 360
+  %54 = getelementptr inbounds i8, ptr %6, i64 368
   %55 = load i64, ptr %54, align 8
   %56 = getelementptr inbounds i8, ptr %1, i64 32
   %57 = load ptr, ptr %56, align 8
   %58 = getelementptr inbounds i8, ptr %21, i64 %55
   store ptr %57, ptr %58, align 8
-  %59 = getelementptr inbounds i8, ptr %6, i64 368
+  %59 = getelementptr inbounds i8, ptr %6, i64 376
   %60 = load i64, ptr %59, align 8
   %61 = getelementptr inbounds i8, ptr %1, i64 40
   %62 = load ptr, ptr %61, align 8
   %63 = getelementptr inbounds i8, ptr %21, i64 %60
   store ptr %62, ptr %63, align 8
-  %64 = getelementptr inbounds i8, ptr %6, i64 344
+  %64 = getelementptr inbounds i8, ptr %6, i64 352
   %65 = load i64, ptr %64, align 8
   %66 = getelementptr inbounds i8, ptr %1, i64 48
   %67 = load ptr, ptr %66, align 8
   %68 = getelementptr inbounds i8, ptr %21, i64 %65
   store ptr %67, ptr %68, align 8
-  %69 = getelementptr inbounds i8, ptr %6, i64 352
+  %69 = getelementptr inbounds i8, ptr %6, i64 360
   %70 = load i64, ptr %69, align 8
   %71 = getelementptr inbounds i8, ptr %21, i64 %70
   store ptr %28, ptr %71, align 8
-  %72 = getelementptr inbounds i8, ptr %6, i64 376
+  %72 = getelementptr inbounds i8, ptr %6, i64 384
   %73 = load i64, ptr %72, align 8
   %74 = load ptr, ptr %33, align 8
   %75 = getelementptr inbounds i8, ptr %21, i64 %73

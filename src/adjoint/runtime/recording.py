@@ -27,7 +27,7 @@ __all__ = ["ASKED", "FOR_LONG", "is_there", "matcher", "storer"]
 
 # What is asked of a node's attributes, in the order in which `recording.c` numbers it (see `Expected`).
 ASKED = ("any", "none", "some", "same", "literal", "free")
-CONTENTS, SIZE, ITEMS, BASE = 32, 16, 24, 48  # where `recording.c` looks in objects
+CONTENTS, SIZE, LISTED, BASE = 32, 16, 24, 48  # where `recording.c` looks in objects
 FIELDS = ("op", "inputs", "attributes", "type", "tracked", "value", "site", "offset", "number")
 FUNCTIONS = ("PyList_New", "PyList_SetItem", "PyTuple_New", "PyTuple_SetItem", "PyObject_RichCompareBool", "PyFloat_AsDouble",
              "Py_IncRef", "Py_DecRef", "PyMem_Malloc", "PyMem_Free", "PyErr_NoMemory", "PyType_GenericAlloc", "PySet_New",
@@ -45,14 +45,16 @@ WIDTH = 11  # numbers that say what a node is
 
 @functools.cache
 def _places() -> tuple[int, ...] | None:
-    """Where Python's objects have what native code reads: their class, then a node's fields; None where that isn't so."""
-    if LAYOUT is None or (LAYOUT.type, LAYOUT.contents, LAYOUT.items) != (8, CONTENTS, ITEMS):
+    """Where Python's objects have what native code reads: their class, a tuple's items, then a node's fields; None where that
+    isn't so."""
+    basic: Any = list.__basicsize__  # behind the address of the items there is how many fit
+    if LAYOUT is None or (LAYOUT.type, LAYOUT.contents, basic) != (8, CONTENTS, LISTED + 16):
         return None
     at = ctypes.c_void_p.from_address
-    samples = ((1, 2), [1, 2, 3], (), [None] * 5)
+    samples: Any = ((1, 2), [1, 2, 3], (), [None] * 5, {}, {1: 2, "3": 4})
     sizes = [ctypes.c_ssize_t.from_address(id(x) + SIZE).value for x in samples]
     listed = [object(), object()]
-    items = at(id(listed) + ITEMS).value or 0
+    items = at(id(listed) + LISTED).value or 0
     array = np.zeros(3)
     view = array[:2]
     if at(id(array) + BASE).value is not None or at(id(view) + BASE).value != id(array):
@@ -67,7 +69,7 @@ def _places() -> tuple[int, ...] | None:
     places = [words.get(id(fields[name])) for name in FIELDS]
     kept, counted = Kept(node), ctypes.c_ssize_t.from_address(id(node)).value
     places.append(16 if at(id(kept) + 16).value == id(node) and counted == 2 else None)  # it counts those two
-    return None if None in places else (LAYOUT.type, *[place for place in places if place is not None])
+    return None if None in places else (LAYOUT.type, LAYOUT.items, *[place for place in places if place is not None])
 
 
 @functools.cache

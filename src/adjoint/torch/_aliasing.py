@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from sys import getrefcount
 from typing import Any, NamedTuple
 
+from adjoint._references import COUNTED_IN_LIST, reference_counts
 from adjoint.graph import Node
 
 __all__ = [
@@ -148,22 +148,12 @@ def _new_memory(key: int) -> Memory:
     if found is not None:
         return found
     if len(memories) >= _limit[0]:
-        for old, memory in list(memories.items()):
-            if getrefcount(memory) <= ONLY_NOTED:
+        held = list(memories.items())
+        for (old, _), count in zip(held, reference_counts([memory for _, memory in held]), strict=True):
+            if count <= COUNTED_IN_LIST + 2:  # those of the table and of `held`
                 memories.pop(old, None)
         _limit[0] = max(MOST_MEMORIES, 2 * len(memories))
     return memories.setdefault(key, Memory())
-
-
-def _only_noted() -> int:
-    """What `getrefcount` says, asked as above, of a memory that only the table has."""
-    table = {0: Memory()}
-    for _, memory in list(table.items()):
-        return getrefcount(memory)
-    return 0
-
-
-ONLY_NOTED = _only_noted()
 
 
 def _note_given(key: int, memory: Memory) -> None:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import chain, compress, repeat, starmap
 from operator import attrgetter, is_
-from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adjoint import execution
-from adjoint.dtypes import float64
-from adjoint.graph import Node, Variable, array_type
-from adjoint.primitives.core import LEAF, leaf
+from adjoint._references import COUNTED_IN_LIST, reference_counts
+from adjoint.graph import Node, Variable
+from adjoint.primitives.core import LEAF
 from adjoint.primitives.indexing import SCATTER_ADD
 from adjoint.runtime.memory import LEASED_FROM, new_array
 from adjoint.shapes import size_of
@@ -29,6 +28,8 @@ MOST_HELD = 1 << 22  # bytes of its last results that a function may hold, so as
 # Nodes of results that are made without their constructor, which takes Python half as long to run and three times as long to
 # compile.
 WRITTEN_OUT = 8
+# The references of a node that its tensor and a local name hold, and of an array that the node and a name hold, asked in a list.
+SOLE = COUNTED_IN_LIST + 2
 # Names that a function reads and rebinds, of which more are gone through in lists: lines for each of them take Python 0.1 ms to
 # compile, and as long to run.
 MANY = 96
@@ -108,7 +109,8 @@ class Results:
             if r not in rebound and LEASED_FROM <= nbytes <= room:
                 room -= nbytes
                 held = w.name([None])
-                w.add(f"r{r} = {held}[0]", f"if getrefcount(r{r}) != {SOLE[2]}: r{r} = {held}[0] = {self._memory(r)}")
+                w.add(f"c, = map(getrefcount, {held})", f"r{r} = {held}[0]")
+                w.add(f"if c != {COUNTED_IN_LIST}: r{r} = {held}[0] = {self._memory(r)}")
             else:
                 new.append(r)
             self._becomes(r, f"r{r}")
@@ -140,26 +142,30 @@ class Results:
                 w.add(f"g{k} = new(Tensor)", f"g{k}.node = Node({w.name(SCATTER_ADD)}, {made})")
         holders += [(f"t{k}", x) for k, (kind, x) in enumerate(self.compiled.outputs) if kind == "value"]
         self._tensors([(holder, place) for holder, place in holders if place not in self.shared])
-        ours, owned = "", self.station.owned(len(self.shared)) if self.shared else None
-        if owned is not None:
-            w.add(f"ours = {w.name(owned)}(({''.join([f'w{k}, ' for k in self.shared.values()])}))")
-            ours = "ours or "
+        old = [*self.shared.values()]
+        owned = self.station.owned(len(old), 0 if self.many else SOLE - 1) if old else None
+        values, nodes = ["".join([f"{letter}{k}, " for k in old]) for letter in "wn"]
+        held = values if self.many else values + nodes
+        if old:
+            # nobody else holds the node or its value: that it becomes another one can't be seen
+            w.add("sole = False" if owned is None else f"sole = {w.name(owned)}(({held}))")
         if self.many:
-            self._share_many(bool(ours))
-        for r, k in self.shared.items():
+            self._share_many(owned is not None)
+        elif old:
+            w.add(f"counts = None if sole else [*map(getrefcount, ({held}))]")
+        for i, (r, k) in enumerate(self.shared.items()):
             if not self.many:
-                # nobody else holds the node or its value: that it becomes another one can't be seen
-                counts = f"getrefcount(n{k}) == {SOLE[0]} and getrefcount(w{k}) == {SOLE[1]}"
-                w.add(f"sole{r} = {counts} and ({ours}is_ours(w{k}))")
+                counted = f"counts[{i}] == counts[{i + len(old)}] == {SOLE}"
+                w.add(f"sole{r} = sole or {counted} and (sole is None or is_ours(w{k}))")
                 w.add(f"r{r} = w{k} if sole{r} else {self._memory(r)}")
             self._becomes(r, f"r{r}")
         self._tensors([(holder, place) for holder, place in holders if place in self.shared])
 
     def _share_many(self, looked: bool) -> None:
-        """The same in lists; `ours` says that of all arrays, where it was `looked` at. No loop stands in the written function:
-        Python 3.13 takes its jump back, where handlers run, to be outside of a `try` around it."""
+        """The same in lists; `sole` says whether all arrays are ours, where it was `looked` at. No loop stands in the written
+        function: Python 3.13 takes its jump back, where handlers run, to be outside of a `try` around it."""
         w, types, sizes = self.w, self.compiled.types, self.sizes
-        w.add(f"sole = soles(nodes, values, {'ours' if looked else False})")
+        w.add(f"sole = soles(nodes, values, {'sole' if looked else False})")
         made = [
             (k, np.empty, (types[r].shape, types[r].dtype.dtype))
             if sizes[r] < LEASED_FROM
@@ -263,35 +269,17 @@ def undrawn(w: Writer, compiled: Compiled) -> list[str]:
     return found
 
 
-def _counts_when_sole() -> tuple[int, int, int]:
-    """The reference counts that a written function finds: of a node and its value when only a tensor holds them, and of a
-    result that it alone holds."""
-    w = Writer()
-    tensor = object.__new__(Tensor)
-    tensor.node = leaf(np.zeros(3), array_type((3,), float64))
-    w.objects.update(getrefcount=getrefcount)
-    w.add(f"n0 = {w.name(tensor)}.node", "w0 = n0.value", f"r0 = {w.name([np.zeros(3)])}[0]")
-    w.add("return getrefcount(n0), getrefcount(w0), getrefcount(r0)")
-    found: tuple[int, int, int] = w.function([])()
-    return found
-
-
 # What a written function calls that goes through names in lists -------------------------------------------------------
-
-
-def counted(nodes: list[Node], values: list[Any]) -> tuple[list[int], list[int]]:
-    """The reference counts of nodes and of their values."""
-    return [*map(getrefcount, nodes)], [*map(getrefcount, values)]
 
 
 def soles(nodes: list[Node], values: list[Any], ours: bool) -> list[bool] | None:
     """Of each name whether nobody else holds its node or its value, and behind them no; None where that holds of all names.
     `ours`: whether all arrays are."""
-    counts, (n, v) = counted(nodes, values), SOLE_OF_MANY
-    if ours and counts[0].count(n) == counts[1].count(v) == len(nodes):
+    of_nodes, of_values = reference_counts(nodes), reference_counts(values)
+    if ours and of_nodes.count(SOLE - 1) == of_values.count(SOLE) == len(nodes):  # nodes have no local name
         return None
-    found = zip(*counts, values, strict=True)
-    return [*[a == n and b == v and (ours or execution.is_ours(x)) for a, b, x in found], False]
+    found = zip(of_nodes, of_values, values, strict=True)
+    return [*[a == SOLE - 1 and b == SOLE and (ours or execution.is_ours(x)) for a, b, x in found], False]
 
 
 def memory_of(made: Sequence[tuple[int, Any, Any]], values: list[Any], sole: list[bool]) -> list[Any]:
@@ -311,22 +299,6 @@ def renamed(rebound: Sequence[Any], arrays: Sequence[Any], sole: list[bool] | No
 OF_MANY: dict[str, Any] = {
     "node_of": attrgetter("node"), "kind_of": attrgetter("type", "tracked"), "attributes_of": attrgetter("attributes"),
     "value_of": attrgetter("value"), "grad_of": attrgetter("grad"), "is_": is_, "compress": compress, "chain": chain,
-    "repeat": repeat, "starmap": starmap, "wrap": wrap, "set_node": NODE.__set__, "set_grad": GRAD.__set__, "counted": counted,
+    "repeat": repeat, "starmap": starmap, "wrap": wrap, "set_node": NODE.__set__, "set_grad": GRAD.__set__,
     "soles": soles, "memory_of": memory_of, "renamed": renamed,
 }  # fmt: skip
-
-
-def _counts_of_many() -> tuple[int, int]:
-    """What `counted` finds in a written function: of a node and its value when only a tensor holds them."""
-    w = Writer()
-    tensor = object.__new__(Tensor)
-    tensor.node = leaf(np.zeros(3), array_type((3,), float64))
-    w.objects.update(OF_MANY)
-    w.add(f"nodes = [*map(node_of, {w.name((tensor,))})]", "values = [*map(value_of, nodes)]")
-    w.unpack(["w0"], "values")
-    w.add("return counted(nodes, values)")
-    (node,), (value,) = w.function([])()
-    return node, value
-
-
-SOLE, SOLE_OF_MANY = _counts_when_sole(), _counts_of_many()

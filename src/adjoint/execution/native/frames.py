@@ -48,12 +48,15 @@ def holding(listed: Sequence[tuple[dict[Any, Any], Any, Any]]) -> Callable[[], b
     return entries.made("holds", _loop()["holds"], numbers, False)
 
 
-def owned(count: int) -> Callable[[Any], bool] | None:
-    """A function that says of so many arrays in a tuple whether nobody else sees the memory of any of them: `is_ours`; None where
+def owned(count: int, references: int = 0) -> Callable[[Any], bool | None] | None:
+    """A function that says of so many arrays in a tuple whether nobody else sees the memory of any of them: `is_ours`. With a
+    number of `references`, as many nodes stand behind them, and it says None where one of all these hasn't so many. None where
     Python can't have such functions."""
     if LAYOUT is None:
         return None
-    numbers = [count, id(np.ndarray), id(Lease), entries.function_of_c("Py_IncRef"), id(True), id(False)]
+    increase = entries.function_of_c("Py_IncRef")
+    classes, answers = (id(np.ndarray), id(Lease)), (id(True), id(False), id(None))
+    numbers = [count, *classes, increase, *answers, LAYOUT.items, references]
     return entries.made("owned", _loop()["owned"], numbers, True)
 
 
@@ -225,7 +228,7 @@ class Station:
 
     def prepare(self, varying: bool) -> None:
         """Make `enter`, which takes numbers that are `varying` from call to call behind the arrays."""
-        if not self.sees:
+        if not self.sees or LAYOUT is None:
             return
         blocks = self.blocks if varying and all(block.dtype.char in "fd" for block, _ in self.blocks) else []
         behind, copies = len(self.objects), list[int]()
@@ -236,7 +239,7 @@ class Station:
             functions[:2] = 0, 0
         noted = map(ctypes.addressof, (self.failure, self.status, self.busy))
         numbers = [self.arguments[0] or 0, self.objects.buffer_info()[0], *noted, *functions, id(None), id(True), id(False),
-                   len(blocks)]  # fmt: skip
+                   LAYOUT.items, len(blocks)]  # fmt: skip
         self.enter = entries.made("enter", _loop()["enter"], [*numbers, *copies], True)
         if self.enter is not None:
             self.packs = [(struct.Struct(f"{len(own)}{block.dtype.char}").pack, own) for block, own in blocks]
@@ -249,16 +252,16 @@ class Station:
         return None if place is None else self.leaf(self.count + place)
 
     def named(self, names: Mapping[int, str], packed: Sequence[str] = ()) -> list[str]:
-        if not self.sees:
+        if not self.sees or LAYOUT is None:
             return [f"objects[{k}] = {'address' if DATA_FIELD is None else 'id'}({name})" for k, name in names.items()]
         given = [names.get(k, f"held{k}" if k in self.held else "None") for k in range(len(self.objects))]
-        lines = [f"given = ({', '.join([*given, *packed])},)", "objects[0] = id(given)"]
+        lines = [f"given = ({', '.join([*given, *packed])},)", f"objects[0] = id(given) + {LAYOUT.items}"]
         return lines if self.enter is None else lines[:1]
 
     @staticmethod
-    def owned(count: int) -> Callable[[Any], bool] | None:
+    def owned(count: int, references: int = 0) -> Callable[[Any], bool | None] | None:
         """See `owned`."""
-        return owned(count)
+        return owned(count, references)
 
     @staticmethod
     def holding(listed: Sequence[tuple[dict[Any, Any], Any, Any]]) -> Callable[[], bool] | None:
