@@ -108,13 +108,13 @@ bench: $(ORACLE_VENV)/.installed-bench
 CLANG ?= clang
 native: $(VENV)/.installed-dev
 	mkdir -p build
-	for name in calling factors pool programs recording rows stepping; do \
+	for name in factors known_calls pool programs recording rows stepping; do \
 		$(CLANG) -target x86_64-linux-musl -std=c11 -O1 -g0 -Wall -ffreestanding -fno-unroll-loops -fno-vectorize -fno-slp-vectorize \
 			-fno-stack-protector -S -emit-llvm -o build/$$name.ll src/adjoint/runtime/$$name.c && \
 		$(PYTHON) tools/native_text.py src/adjoint/runtime/$$name.c < build/$$name.ll > build/$$name.kept.ll && \
 		mv build/$$name.kept.ll src/adjoint/runtime/$$name.ll || exit 1; \
 	done
-	for name in calling programs recording; do \
+	for name in known_calls programs recording; do \
 		$(VENV)/bin/python tools/native_code.py src/adjoint/runtime/$$name.ll > build/$$name.x86_64 && \
 		mv build/$$name.x86_64 src/adjoint/runtime/$$name.x86_64 || exit 1; \
 	done

@@ -603,7 +603,7 @@ def test_a_process_that_burns_a_core_slows_a_step_at_most_two_and_a_half_times()
     assert beside < 2.5 * alone
 
 
-@pytest.mark.parametrize("name", ["calling", "factors", "pool", "programs", "recording", "rows", "stepping"])
+@pytest.mark.parametrize("name", ["factors", "known_calls", "pool", "programs", "recording", "rows", "stepping"])
 def test_native_text_is_that_of_its_source(name: str) -> None:
     """Whoever changes a file in C runs `make native`."""
     folder = Path(adjoint.runtime.__file__).parent
@@ -615,7 +615,7 @@ def test_native_text_is_that_of_its_source(name: str) -> None:
     assert first.endswith(hashlib.sha256(b"".join([source, *headers])).hexdigest())
 
 
-@pytest.mark.parametrize("name", ["calling", "programs", "recording"])
+@pytest.mark.parametrize("name", ["known_calls", "programs", "recording"])
 def test_machine_code_is_that_of_its_text(name: str) -> None:
     folder = Path(adjoint.runtime.__file__).parent
     digest = hashlib.sha256((folder / f"{name}.ll").read_bytes()).hexdigest()

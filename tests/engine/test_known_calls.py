@@ -15,7 +15,7 @@ from adjoint.graph import CALLS, NARROW, Calls, Node, Scope
 from adjoint.graph.known_calls import MOST_KINDS, unknown
 from adjoint.graph.node import Located, line_of
 from adjoint.primitives.core import LEAF
-from adjoint.runtime import calling, entries, llvm, recording
+from adjoint.runtime import entries, known_calls, llvm, recording
 from adjoint.tensors import pending
 from adjoint.tensors.composing import scoped
 from adjoint.tensors.operators import SURFACE
@@ -30,7 +30,7 @@ def loaded() -> Iterator[None]:
     if llvm.binding() is None or recording._python() is None:
         pytest.skip("native code can't look at objects here")
     assert recording._code(True)
-    calling.load(recording.ctypes.addressof(recording._python()), True)
+    known_calls.load(recording.ctypes.addressof(recording._python()), True)
     for calls in CALLS:
         if calls.kinds is not None:
             calls.credit, calls.kinds[0] = 64, 0
@@ -356,7 +356,7 @@ def test_kinds_are_forgotten() -> None:
         x = ad.variable([1.0] * n)
         for _ in range(3):
             assert (x + x).shape == (n,)
-    assert calls.kinds[0] <= MOST_KINDS and len(calls.kept) <= calling.LAST + MOST_KINDS
+    assert calls.kinds[0] <= MOST_KINDS and len(calls.kept) <= known_calls.LAST + MOST_KINDS
 
 
 def test_what_waits_is_counted() -> None:

@@ -2,8 +2,8 @@
 
 What an operator records follows from the types of its operands, whether these are tracked and have values, from its numbers,
 and from what the mode says. So a call of a kind that was met before leaves a `Kind`, what is asked of the arguments and which
-nodes are made of them, and native code makes these at the next such call (see `runtime.calling`). While there is none, nothing
-is learned.
+nodes are made of them, and native code makes these at the next such call (see `runtime.known_calls`). While there is none,
+nothing is learned.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from adjoint.unknown import Unknown
 
 __all__ = ["CALLS", "HOW", "WHERE", "Argument", "Calls", "Kind", "Made", "Surface", "unknown"]
 
-# What an argument is, and where a node is recorded, in the order in which `calling.c` numbers them.
+# What an argument is, and where a node is recorded, in the order in which `known_calls.c` numbers them.
 OF_VIEW = ("_apply", "_write", "_lay", "_tracked_write", "_alone")
 HOW = ("tensor", "again", "float", "free float", "tuple", "value")
 WHERE = ("nowhere", "given", "scoped", "users", "located")
@@ -90,7 +90,7 @@ class Made(NamedTuple):
 
 class Kind(NamedTuple):
     """A kind of calls. `within` is how the mode says where nodes are recorded, `looks` whether the user's line is looked for, as
-    `calling.c` numbers that, `names` those of the scopes that the function opens, and `weight` that of a result that waits.
+    `known_calls.c` numbers that, `names` those of the scopes that the function opens, and `weight` that of a result that waits.
     Where the result is a view, `base` is the class of its base, the first argument, and `view` what it has under `OF_VIEW`."""
 
     dtype: DType
@@ -290,7 +290,7 @@ class Sites:
         return where
 
     def opened(self, scope: Scope) -> bool:
-        """Whether a scope is the one that the call opened, and is as `calling.c` makes it; then it is noted."""
+        """Whether a scope is the one that the call opened, and is as `known_calls.c` makes it; then it is noted."""
         outer, site = scope, self.mode.site
         around = site if type(site) is Scope else None
         if scope.parent is not around and scope.parent is not None:
@@ -315,7 +315,7 @@ def _key(x: Argument) -> Any:
 
 
 def _within(mode: Mode) -> int:
-    """How a mode says where nodes are recorded, as `calling.c` numbers it."""
+    """How a mode says where nodes are recorded, as `known_calls.c` numbers it."""
     site = mode.site
     if site is None or type(site) is CodeType:
         return 0 if site is None else 1

@@ -1,4 +1,4 @@
-/* Python's objects and functions, as `recording.c` and `calling.c` see them. */
+/* Python's objects and functions, as `recording.c` and `known_calls.c` see them. */
 
 #include <stdint.h>
 

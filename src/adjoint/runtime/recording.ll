@@ -1,4 +1,4 @@
-; Made from recording.c by `make native`; its SHA-256 is fea9b5e913750ff120466ffddc4ddd76e4da07923f6fbd48a885714761703fd2
+; Made from recording.c by `make native`; its SHA-256 is 651241fcee7106249ef1a6a7a7bc98d3784bd30c8a054969fce9e0fab139839b
 define ptr @$filled() #0 {
   %1 = alloca ptr, align 8
   store volatile ptr inttoptr (i64 6547123219833032162 to ptr), ptr %1, align 8

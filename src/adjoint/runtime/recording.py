@@ -17,7 +17,7 @@ import numpy as np
 
 from adjoint.graph import SEARCHES, Kept, Node, Search
 from adjoint.primitives.core import FULL, VERSION
-from adjoint.runtime import calling, entries, shipped
+from adjoint.runtime import entries, known_calls, shipped
 from adjoint.runtime.memory import LAYOUT
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _code(compiling: bool) -> dict[str, int]:
             _install(_loaded["make"], _loaded["filled"])
             for search in SEARCHES:
                 _improve(search, _loaded["below"])
-            calling.load(python, compiling)
+            known_calls.load(python, compiling)
     return _loaded
 
 

@@ -31,7 +31,7 @@ def _log_in_two(e: Emitter, x: Value) -> tuple[Value, Value]:
 
     log(1 + f) = 2s + s³ (2/3 + z (2/5 + ...)), with s = f / (2 + f) and z = s².
     """
-    n, f, _ = v._logarithm(e, x)
+    n, f, _ = v.split_logarithm(e, x)
     divisor = e.add(f, 2.0)
     lost = e.subtract(f, e.subtract(divisor, 2.0))
     inverse = e.divide(1.0, divisor)
@@ -42,11 +42,11 @@ def _log_in_two(e: Emitter, x: Value) -> tuple[Value, Value]:
     factor = e.add(tail, TWO_THIRDS[0])
     lower = e.add(e.add(e.subtract(TWO_THIRDS[0], factor), tail), TWO_THIRDS[1])
     # s³ times the factor, and what was left out of either
-    square_rest = e.fma(e.add(s, s), rest, v._rounding(e, s, s, z))
+    square_rest = e.fma(e.add(s, s), rest, v.rounding_of(e, s, s, z))
     cube = e.multiply(z, s)
-    cube_rest = e.fma(square_rest, s, e.fma(z, rest, v._rounding(e, z, s, cube)))
+    cube_rest = e.fma(square_rest, s, e.fma(z, rest, v.rounding_of(e, z, s, cube)))
     third = e.multiply(cube, factor)
-    third_rest = e.fma(cube_rest, factor, e.fma(cube, lower, v._rounding(e, cube, factor, third)))
+    third_rest = e.fma(cube_rest, factor, e.fma(cube, lower, v.rounding_of(e, cube, factor, third)))
     # from the largest to the smallest
     total, left = _sum(e, e.multiply(n, LN2[0]), e.add(s, s))
     total, more = _sum(e, total, third)
@@ -65,37 +65,37 @@ def _sum(e: Emitter, a: Value, b: Value) -> tuple[Value, Value]:
 def _double_power(e: Emitter, x: Value, y: Value) -> Value:
     high, low = _log_in_two(e, x)
     limit = 2.0**70  # beyond it every power is 0, 1 or infinite
-    y = v._between(e, y, -limit, limit)
+    y = v.clamped(e, y, -limit, limit)
     product = e.multiply(y, high)
-    rest = e.fma(y, low, v._rounding(e, y, high, product))
+    rest = e.fma(y, low, v.rounding_of(e, y, high, product))
     rest = e.select(e.compare("gt", e.absolute(product), 800.0), 0.0, rest)
-    product = v._between(e, product, -746.0, 710.0)
-    n, marked = v._round(e, product, 1 / math.log(2))
+    product = v.clamped(e, product, -746.0, 710.0)
+    n, marked = v.rounded(e, product, 1 / math.log(2))
     first, second = v.LN2["float64"]
     near = e.fma(n, -first, product)
     r = e.fma(n, -second, near)
     rest = e.add(e.fma(n, -second, e.subtract(near, r)), rest)
-    q = e.multiply(e.multiply(r, r), v._exponential_series(e, r))
+    q = e.multiply(e.multiply(r, r), v.exponential_series(e, r))
     q = e.fma(rest, e.add(e.add(q, r), 1.0), q)
-    return v._scaled(e, e.add(e.add(q, r), 1.0), v._exponent(e, marked, "float64"))
+    return v.times_power_of_two(e, e.add(e.add(q, r), 1.0), v.exponent_of(e, marked, "float64"))
 
 
 def _single_power(e: Emitter, x: Value, y: Value) -> Value:
     """Through float64, with as many terms as float32 needs: all its numbers are normal there."""
-    n, f = v._split(e, e.cast(x, "float64"))
-    logarithm = e.fma(v._integer_as_float(e, n), math.log(2), e.add(f, v._log_series(e, f, 7)))
-    exponent = v._between(e, e.multiply(e.cast(y, "float64"), logarithm), -110.0, 90.0)
-    n, marked = v._round(e, exponent, 1 / math.log(2))
+    n, f = v.split(e, e.cast(x, "float64"))
+    logarithm = e.fma(v.integer_as_float(e, n), math.log(2), e.add(f, v.log_series(e, f, 7)))
+    exponent = v.clamped(e, e.multiply(e.cast(y, "float64"), logarithm), -110.0, 90.0)
+    n, marked = v.rounded(e, exponent, 1 / math.log(2))
     r = e.fma(n, -math.log(2), exponent)
-    p = e.add(e.fma(e.multiply(r, r), v._exponential_series(e, r, 9), r), 1.0)
-    return e.cast(e.multiply(p, v._power_of_two(e, v._exponent(e, marked, "float64"))), "float32")
+    p = e.add(e.fma(e.multiply(r, r), v.exponential_series(e, r, 9), r), 1.0)
+    return e.cast(e.multiply(p, v.power_of_two(e, v.exponent_of(e, marked, "float64"))), "float32")
 
 
 def power(e: Emitter, x: Value, y: Value) -> Value:
     result = _double_power(e, x, y) if x.dtype == "float64" else _single_power(e, x, y)
     finite = e.both(e.compare("lt", x, math.inf), e.compare("lt", e.absolute(y), math.inf))
     rare = e.invert(e.both(e.compare("gt", x, 0.0), finite))
-    return v._with_library(e, "pow", rare, result, x, y)
+    return v.with_library(e, "pow", rare, result, x, y)
 
 
 def cbrt(e: Emitter, x: Value) -> Value:
@@ -105,8 +105,8 @@ def cbrt(e: Emitter, x: Value) -> Value:
     lift = 54 if dtype == "float64" else 24
     bits = e.bits(e.select(tiny, e.multiply(size, 2.0**lift), size))
     exponent = e.subtract(e.shift("ashr", bits, v.MANTISSA[dtype]), v.BIAS[dtype])
-    _, marked = v._round(e, v._integer_as_float(e, exponent), 1 / 3)
-    k = v._exponent(e, marked, dtype)
+    _, marked = v.rounded(e, v.integer_as_float(e, exponent), 1 / 3)
+    k = v.exponent_of(e, marked, dtype)
     # x = 2**(3k) m with m from 1/2 to 4
     whole = e.add(e.add(k, k), k)
     m = e.from_bits(e.subtract(bits, e.shift("shl", whole, v.MANTISSA[dtype])))
@@ -116,7 +116,7 @@ def cbrt(e: Emitter, x: Value) -> Value:
         share = e.divide(e.subtract(m, cube), e.add(e.add(cube, cube), m))
         root = e.fma(root, share, root)
     k = e.subtract(k, e.select(tiny, lift // 3, e.constant(0, k.dtype)))
-    result = e.copysign(e.multiply(root, v._power_of_two(e, k)), x)
+    result = e.copysign(e.multiply(root, v.power_of_two(e, k)), x)
     ordinary = e.both(e.compare("gt", size, 0.0), e.compare("lt", size, math.inf))
     return e.select(ordinary, result, x)
 
@@ -151,7 +151,7 @@ def fmod(e: Emitter, a: Value, b: Value) -> Value:
     left = e.select(e.compare("lt", left, 0.0), e.add(left, y), left)
     # NaN here where b is 0, and where either is infinite or NaN
     ordinary = e.both(e.compare("lt", q, 2.0 ** v.MANTISSA[a.dtype]), e.compare("lt", y, math.inf))
-    return v._with_library(e, "fmod", e.invert(ordinary), e.copysign(left, a), a, b)
+    return v.with_library(e, "fmod", e.invert(ordinary), e.copysign(left, a), a, b)
 
 
 def remainder(e: Emitter, a: Value, b: Value) -> Value:

@@ -121,7 +121,7 @@ def gammaln(e: Emitter, x: Value) -> Value:
     far = e.fma(e.subtract(x, 0.5), e.subtract(logarithm, 1.0), rest)
     result = e.select(small, between, far)
     positive = e.both(e.compare("gt", x, 0.0), e.compare("lt", x, math.inf))
-    result = vector_math._with_library(e, "lgamma", e.invert(positive), result, x)
+    result = vector_math.with_library(e, "lgamma", e.invert(positive), result, x)
     return e.select(e.compare("eq", x, -math.inf), -math.inf, result)  # as SciPy has it
 
 
@@ -211,10 +211,10 @@ def _scaled_tail(e: Emitter, size: Value) -> Value:
     """exp(x²) erfc(x) for x > 0.46875, float64: Cody's quotients."""
     capped = e.select(e.compare("gt", size, 1e100), 1e100, size)  # where the squares are finite
     inverse = e.divide(1.0, e.multiply(capped, capped))
-    large = vector_math._quotient(e, inverse, cody.LARGE_P, cody.LARGE_Q)
+    large = vector_math.rational(e, inverse, cody.LARGE_P, cody.LARGE_Q)
     tail = e.subtract(cody.INVERSE_SQRT_PI, e.multiply(inverse, large))
     close = e.select(e.compare("lt", size, 4.0), size, 4.0)
-    middle = vector_math._quotient(e, close, cody.MIDDLE_P, cody.MIDDLE_Q)
+    middle = vector_math.rational(e, close, cody.MIDDLE_P, cody.MIDDLE_Q)
     return e.select(e.compare("lt", size, 4.0), middle, e.divide(tail, size))
 
 

@@ -44,43 +44,43 @@ MAGIC = {"float32": 1.5 * 2**23, "float64": 1.5 * 2**52}
 INFINITY = math.inf
 
 
-def _round(e: Emitter, x: Value, factor: float = 1.0) -> tuple[Value, Value]:
+def rounded(e: Emitter, x: Value, factor: float = 1.0) -> tuple[Value, Value]:
     """The integer nearest to a multiple of x as a float and (in its lowest bits) as an integer; it must have two digits less
     than the mantissa."""
     shifted = e.add(x, MAGIC[x.dtype]) if factor == 1.0 else e.fma(x, factor, MAGIC[x.dtype])
     return e.subtract(shifted, MAGIC[x.dtype]), e.bits(shifted)
 
 
-def _power_of_two(e: Emitter, n: Value) -> Value:
-    """2**n for an integer vector n in the range of normal exponents, or what `_round` marked with it: its mark is shifted out."""
+def power_of_two(e: Emitter, n: Value) -> Value:
+    """2**n for integers n in the range of normal exponents, or what `rounded` marked with it: the mark is shifted out."""
     dtype = "float32" if n.dtype == "int32" else "float64"
     return e.from_bits(e.shift("shl", e.add(n, BIAS[dtype]), MANTISSA[dtype]))
 
 
-def _exponent(e: Emitter, marked: Value, dtype: str) -> Value:
-    """The signed integer in the lowest bits that `_round` leaves."""
+def exponent_of(e: Emitter, marked: Value, dtype: str) -> Value:
+    """The signed integer in the lowest bits that `rounded` leaves."""
     integer = BITS_OF[dtype]
     return e.subtract(marked, e.bits(e.constant(MAGIC[dtype], dtype))) if marked.dtype == integer else marked
 
 
-def _scaled(e: Emitter, p: Value, n: Value) -> Value:
+def times_power_of_two(e: Emitter, p: Value, n: Value) -> Value:
     """p 2**n in two steps, so that subnormal results are rounded once and overflow comes only when due; in one where the
     processor can, with the same result."""
     if has_ldexp():
         return e.ldexp(p, n)
     half = e.shift("ashr", n, 1)
-    return e.multiply(e.multiply(p, _power_of_two(e, half)), _power_of_two(e, e.subtract(n, half)))
+    return e.multiply(e.multiply(p, power_of_two(e, half)), power_of_two(e, e.subtract(n, half)))
 
 
 def _reduced_exponent(e: Emitter, x: Value) -> tuple[Value, Value]:
     """n and r with x = n ln 2 + r, |r| <= ln(2)/2."""
     high, low = LN2[x.dtype]
-    n, marked = _round(e, x, 1 / math.log(2))
+    n, marked = rounded(e, x, 1 / math.log(2))
     r = e.fma(n, -low, e.fma(n, -high, x))
-    return _exponent(e, marked, x.dtype), r
+    return exponent_of(e, marked, x.dtype), r
 
 
-def _exponential_series(e: Emitter, r: Value, last: int = 0) -> Value:
+def exponential_series(e: Emitter, r: Value, last: int = 0) -> Value:
     """(exp(r) - 1 - r) / r**2, by the powers up to that of exp(r) given, or as many as the dtype needs: a polynomial in r**2
     whose coefficients are pairs of terms, so that what waits for each other is half as long."""
     last = last or (7 if r.dtype == "float32" else 13)
@@ -92,7 +92,7 @@ def _exponential_series(e: Emitter, r: Value, last: int = 0) -> Value:
     return result
 
 
-def _between(e: Emitter, x: Value, low: float, high: float) -> Value:
+def clamped(e: Emitter, x: Value, low: float, high: float) -> Value:
     """x limited to a range; NaN stays."""
     x = e.select(e.compare("lt", x, low), low, x)
     return e.select(e.compare("gt", x, high), high, x)
@@ -104,8 +104,8 @@ def exp(e: Emitter, x: Value) -> Value:
     vanishes = e.compare("lt", x, low)
     x = e.select(vanishes, 0.0, e.select(e.compare("gt", x, high), high, x))
     n, r = _reduced_exponent(e, x)
-    p = e.add(e.fma(e.multiply(r, r), _exponential_series(e, r), r), 1.0)
-    return e.select(vanishes, 0.0, _scaled(e, p, n))
+    p = e.add(e.fma(e.multiply(r, r), exponential_series(e, r), r), 1.0)
+    return e.select(vanishes, 0.0, times_power_of_two(e, p, n))
 
 
 def _decay(e: Emitter, x: Value) -> Value:
@@ -113,53 +113,53 @@ def _decay(e: Emitter, x: Value) -> Value:
     limit = 104.0 if x.dtype == "float32" else 746.0
     size = e.absolute(x)
     n, q = _exponential_less_one(e, e.negative(e.select(e.compare("gt", size, limit), limit, size)))
-    return _scaled(e, e.add(q, 1.0), n)
+    return times_power_of_two(e, e.add(q, 1.0), n)
 
 
 def exp2(e: Emitter, x: Value) -> Value:
     low, high = (-151.0, 129.0) if x.dtype == "float32" else (-1076.0, 1025.0)
     vanishes = e.compare("lt", x, low)  # see `exp`
     x = e.select(vanishes, 0.0, e.select(e.compare("gt", x, high), high, x))
-    n, marked = _round(e, x)
+    n, marked = rounded(e, x)
     part = e.subtract(x, n)
     r = e.multiply(part, math.log(2))
-    lost = e.fma(part, REST_OF_LN2[x.dtype], _rounding(e, part, math.log(2), r))
-    p = e.add(e.add(e.fma(e.multiply(r, r), _exponential_series(e, r), lost), r), 1.0)
-    return e.select(vanishes, 0.0, _scaled(e, p, _exponent(e, marked, x.dtype)))
+    lost = e.fma(part, REST_OF_LN2[x.dtype], rounding_of(e, part, math.log(2), r))
+    p = e.add(e.add(e.fma(e.multiply(r, r), exponential_series(e, r), lost), r), 1.0)
+    return e.select(vanishes, 0.0, times_power_of_two(e, p, exponent_of(e, marked, x.dtype)))
 
 
-def _rounding(e: Emitter, a: Value, b: Value | float, product: Value) -> Value:
+def rounding_of(e: Emitter, a: Value, b: Value | float, product: Value) -> Value:
     """What rounding left out of the product of a and b."""
     return e.fma(a, b, e.negative(product))
 
 
 def expm1(e: Emitter, x: Value) -> Value:
     bounds = (-20.0, 89.0) if x.dtype == "float32" else (-40.0, 710.0)
-    n, q = _exponential_less_one(e, _between(e, x, *bounds))
+    n, q = _exponential_less_one(e, clamped(e, x, *bounds))
     # exp(x) - 1 = 2**n (q + (1 - 2**-n)); 2**-n is 0 to rounding where it would leave the normal range
     least = 1 - BIAS[x.dtype]
-    inverse = _power_of_two(e, e.select(e.compare("lt", e.negative(n), least), least, e.negative(n)))
-    result = _scaled(e, e.add(q, e.subtract(1.0, inverse)), n)
+    inverse = power_of_two(e, e.select(e.compare("lt", e.negative(n), least), least, e.negative(n)))
+    result = times_power_of_two(e, e.add(q, e.subtract(1.0, inverse)), n)
     return e.select(e.compare("eq", x, 0.0), x, result)
 
 
 def _exponential_less_one(e: Emitter, x: Value) -> tuple[Value, Value]:
     """n and q = exp(r) - 1 with x = n ln 2 + r."""
     n, r = _reduced_exponent(e, x)
-    return n, e.fma(e.multiply(r, r), _exponential_series(e, r), r)
+    return n, e.fma(e.multiply(r, r), exponential_series(e, r), r)
 
 
-def _logarithm(e: Emitter, x: Value) -> tuple[Value, Value, Value]:
+def split_logarithm(e: Emitter, x: Value) -> tuple[Value, Value, Value]:
     """n and f with x = 2**n (1 + f), 1 + f in [sqrt(1/2), sqrt(2)), for positive finite x; and the series of log(1+f)."""
     dtype = x.dtype
     tiny = e.compare("lt", x, 2.0 ** (1 - BIAS[dtype]))
     lift = MANTISSA[dtype] + 1
-    n, f = _split(e, e.select(tiny, e.multiply(x, 2.0**lift), x))
+    n, f = split(e, e.select(tiny, e.multiply(x, 2.0**lift), x))
     n = e.select(tiny, e.subtract(n, lift), n)
-    return _integer_as_float(e, n), f, _log_series(e, f, 5 if dtype == "float32" else 11)
+    return integer_as_float(e, n), f, log_series(e, f, 5 if dtype == "float32" else 11)
 
 
-def _split(e: Emitter, x: Value) -> tuple[Value, Value]:
+def split(e: Emitter, x: Value) -> tuple[Value, Value]:
     """n, as an integer, and f, for positive normal x."""
     bits = e.bits(x)
     threshold = e.bits(e.constant(math.sqrt(0.5), x.dtype))
@@ -167,14 +167,14 @@ def _split(e: Emitter, x: Value) -> tuple[Value, Value]:
     return n, e.subtract(e.from_bits(e.subtract(bits, e.shift("shl", n, MANTISSA[x.dtype]))), 1.0)
 
 
-def _integer_as_float(e: Emitter, n: Value) -> Value:
+def integer_as_float(e: Emitter, n: Value) -> Value:
     """A small integer as a float, by its bits: not every processor converts 64-bit integers."""
     dtype = "float32" if n.dtype == "int32" else "float64"
     magic = e.constant(MAGIC[dtype], dtype)
     return e.subtract(e.from_bits(e.add(n, e.bits(magic))), magic)
 
 
-def _log_series(e: Emitter, f: Value, last: int) -> Value:
+def log_series(e: Emitter, f: Value, last: int) -> Value:
     """log(1+f) - f, with s = f/(2+f): log(1+f) = 2 atanh(s), so that it is s (f²/2 + R) - f²/2."""
     s = e.divide(f, e.add(f, 2.0))
     z = e.multiply(s, s)
@@ -185,7 +185,7 @@ def _log_series(e: Emitter, f: Value, last: int) -> Value:
 
 def _log_of(e: Emitter, x: Value, correction: Value | None = None) -> Value:
     high, low = LN2[x.dtype]
-    n, f, series = _logarithm(e, x)
+    n, f, series = split_logarithm(e, x)
     small = e.fma(n, low, series)
     if correction is not None:
         small = e.add(small, correction)
@@ -219,9 +219,9 @@ def log1p(e: Emitter, x: Value) -> Value:
 def _log_to(e: Emitter, x: Value, inverse: tuple[float, float], unit: tuple[float, float]) -> Value:
     """The logarithm to a base whose own logarithm is 1/inverse and that of 2 unit: within about half an ulp, so that powers of
     the base have whole ones."""
-    n, f, series = _logarithm(e, x)
+    n, f, series = split_logarithm(e, x)
     product = e.multiply(f, inverse[0])
-    rest = e.fma(series, inverse[0], e.fma(f, inverse[1], _rounding(e, f, inverse[0], product)))
+    rest = e.fma(series, inverse[0], e.fma(f, inverse[1], rounding_of(e, f, inverse[0], product)))
     whole = e.multiply(n, unit[0])  # exact
     total = e.add(whole, product)  # of which whole is 0, or the larger
     rest = e.add(rest, e.subtract(product, e.subtract(total, whole)))
@@ -244,7 +244,7 @@ def _lost(e: Emitter, total: Value, large: Value | float, small: Value | float) 
 def _angle(e: Emitter, x: Value) -> tuple[Value, Value, Value | None]:
     """The quadrant (in the lowest two bits) and the angle within it, for a float64 with its rounding error beside it."""
     wide = e.cast(x, "float64")
-    n, quadrant = _round(e, wide, 2 / math.pi)
+    n, quadrant = rounded(e, wide, 2 / math.pi)
     first = e.fma(n, -HALF_PI[0], wide)
     if x.dtype == "float32":
         return e.cast(quadrant, "int32"), e.cast(e.fma(n, -HALF_PI[1], first), "float32"), None
@@ -290,7 +290,7 @@ def _is_huge(e: Emitter, x: Value) -> Value:
     return e.compare("gt", e.absolute(x), 1e8 if x.dtype == "float32" else 1e6)
 
 
-def _with_library(e: Emitter, name: str, rare: Value, result: Value, *arguments: Value) -> Value:
+def with_library(e: Emitter, name: str, rare: Value, result: Value, *arguments: Value) -> Value:
     """The result, with the C library's where the arguments are rare."""
     slot = e.variable(result)
     with e.when_any(rare):
@@ -310,11 +310,11 @@ def _turned(e: Emitter, quadrant: Value, sine: Value, cosine: Value, by: int) ->
 def sin(e: Emitter, x: Value) -> Value:
     result = _turned(e, *_series(e, x), 0)
     result = e.select(e.compare("eq", x, 0.0), x, result)
-    return _with_library(e, "sin", _is_huge(e, x), result, x)
+    return with_library(e, "sin", _is_huge(e, x), result, x)
 
 
 def cos(e: Emitter, x: Value) -> Value:
-    return _with_library(e, "cos", _is_huge(e, x), _turned(e, *_series(e, x), 1), x)
+    return with_library(e, "cos", _is_huge(e, x), _turned(e, *_series(e, x), 1), x)
 
 
 def tan(e: Emitter, x: Value) -> Value:
@@ -322,7 +322,7 @@ def tan(e: Emitter, x: Value) -> Value:
     odd = e.compare("ne", e.bitwise("and", quadrant, 1), 0)
     result = e.divide(e.select(odd, e.negative(cosine), sine), e.select(odd, sine, cosine))
     result = e.select(e.compare("eq", x, 0.0), x, result)
-    return _with_library(e, "tan", _is_huge(e, x), result, x)
+    return with_library(e, "tan", _is_huge(e, x), result, x)
 
 
 def tanh(e: Emitter, x: Value) -> Value:
@@ -330,7 +330,7 @@ def tanh(e: Emitter, x: Value) -> Value:
     limit = 10.0 if x.dtype == "float32" else 20.0
     size = e.select(e.compare("gt", size, limit), limit, size)
     n, q = _exponential_less_one(e, e.add(size, size))
-    power = _power_of_two(e, n)  # from 1 to 2**58: exp(2x) - 1 in one step
+    power = power_of_two(e, n)  # from 1 to 2**58: exp(2x) - 1 in one step
     t = e.fma(q, power, e.subtract(power, 1.0))
     return e.copysign(e.divide(t, e.add(t, 2.0)), x)
 
@@ -346,15 +346,15 @@ def sinh(e: Emitter, x: Value) -> Value:
     """(t + t / (t + 1)) / 2 with t = exp(|x|) - 1, and exp(|x|) / 2 where that is the same."""
     size, n, q = _exponential(e, x)
     far = e.compare("gt", size, 12.0 if x.dtype == "float32" else 22.0)
-    power = _power_of_two(e, e.select(far, 0, n))
+    power = power_of_two(e, e.select(far, 0, n))
     t = e.fma(q, power, e.subtract(power, 1.0))
     near = e.multiply(e.add(t, e.divide(t, e.add(t, 1.0))), 0.5)
-    return e.copysign(e.select(far, _scaled(e, e.add(q, 1.0), e.subtract(n, 1)), near), x)
+    return e.copysign(e.select(far, times_power_of_two(e, e.add(q, 1.0), e.subtract(n, 1)), near), x)
 
 
 def cosh(e: Emitter, x: Value) -> Value:
     _, n, q = _exponential(e, x)
-    half = _scaled(e, e.add(q, 1.0), e.subtract(n, 1))
+    half = times_power_of_two(e, e.add(q, 1.0), e.subtract(n, 1))
     return e.add(half, e.divide(0.25, half))
 
 
@@ -409,7 +409,7 @@ def minimum(e: Emitter, a: Value, b: Value) -> Value:
     return e.select(e.compare("uno", a, a), a, chosen) if a.kind == "f" else chosen
 
 
-def _quotient(e: Emitter, x: Value, p: tuple[float, ...], q: tuple[float, ...]) -> Value:
+def rational(e: Emitter, x: Value, p: tuple[float, ...], q: tuple[float, ...]) -> Value:
     return e.divide(e.polynomial(x, p), e.polynomial(x, q))
 
 
@@ -473,10 +473,10 @@ def _by_range(e: Emitter, x: Value) -> tuple[Value, Value, Value]:
     """By Cody's three ranges (see primitives.special_kernels), for float64: |x|, erf(x) near 0, erfc(|x|) exp(x²) farther out."""
     size = e.absolute(x)
     square = e.multiply(x, x)
-    small = e.multiply(x, _quotient(e, square, cody.SMALL_P, cody.SMALL_Q))
-    middle = _quotient(e, size, cody.MIDDLE_P, cody.MIDDLE_Q)
+    small = e.multiply(x, rational(e, square, cody.SMALL_P, cody.SMALL_Q))
+    middle = rational(e, size, cody.MIDDLE_P, cody.MIDDLE_Q)
     inverse = e.divide(1.0, square)
-    tail = e.subtract(cody.INVERSE_SQRT_PI, e.multiply(inverse, _quotient(e, inverse, cody.LARGE_P, cody.LARGE_Q)))
+    tail = e.subtract(cody.INVERSE_SQRT_PI, e.multiply(inverse, rational(e, inverse, cody.LARGE_P, cody.LARGE_Q)))
     return size, small, e.select(e.compare("lt", size, 4.0), middle, e.divide(tail, size))
 
 
@@ -549,7 +549,7 @@ def gelu(e: Emitter, x: Value) -> Value:
 def gelu_derivative(e: Emitter, x: Value) -> Value:
     """Φ(x) + x exp(-x²/2) / √(2π)."""
     bell, share = _normal(e, x)
-    return e.fma(e.multiply(_between(e, x, -60.0, 60.0), 1 / math.sqrt(2 * math.pi)), bell, share)
+    return e.fma(e.multiply(clamped(e, x, -60.0, 60.0), 1 / math.sqrt(2 * math.pi)), bell, share)
 
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {

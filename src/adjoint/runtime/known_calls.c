@@ -1,5 +1,5 @@
-/* Calls that record what an earlier call of their kind did (see `graph.kinds`): a kind says what is asked of the arguments, and
-   which nodes are made of them. `calling.py` says where everything is. */
+/* Calls that record what an earlier call of their kind did (see `graph.known_calls`): a kind says what is asked of the arguments, and
+   which nodes are made of them. `known_calls.py` says where everything is. */
 
 #include "recording.h"
 

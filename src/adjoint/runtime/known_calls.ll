@@ -1,4 +1,4 @@
-; Made from calling.c by `make native`; its SHA-256 is 44196c9d44a1ceeb9f4f8eee220b28bd6318afe5f94f21dfd37d1a8b7cbf6275
+; Made from known_calls.c by `make native`; its SHA-256 is 0b611e3bd0e225dead6b2cbbe5d1978a1af98d0a4735cfeae656bae4c9e4c8d7
 define ptr @$again(ptr %0, ptr %1, i64 %2) #0 {
   %4 = alloca [32 x ptr], align 16
   %5 = alloca ptr, align 8

@@ -1,5 +1,5 @@
-"""Native code for calls that record what an earlier call of their kind did (`graph.known_calls`): what `calling.c` reads of an
-interface, of its functions, and of the kinds that are known, in memory that stays where it is."""
+"""Native code for calls that record what an earlier call of their kind did (`graph.known_calls`): what `known_calls.c`
+reads of an interface, of its functions, and of the kinds that are known, in memory that stays where it is."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def load(python: int, compiling: bool) -> None:
     is told of Python."""
     if _native or _places(Scope, SCOPE) is None or _places(Mode, ("grad", "site", "offset")) is None:
         return
-    found = shipped.addresses("calling", ("again",), None, compiling)
+    found = shipped.addresses("known_calls", ("again",), None, compiling)
     if found:
         _native[:] = [python, found["again"]]
         ON_CALLS[:], ON_KIND[:] = [prepare], [_add]
