@@ -275,20 +275,31 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     return _at_slices("index_copy", input, dim, index, source, "put")
 
 
+def _chosen(index: Any, count: int) -> Any:
+    """Which of so many places an index names, which may count from the end."""
+    if index.dtype.kind not in "iu":
+        raise OutOfBounds(f"index_fill: an index is of integers, not {index.dtype.name}{at_user()}")
+    place = core.reshape(index, (-1,))
+    try:
+        values = np.asarray(place.detach().numpy())
+    except ValueNeededError:
+        place = _checked("index_fill", core.where(place < 0, place + count, place), count)
+        yes = core.ones(place.shape, dtype="bool")
+        return scattering.scatter(core.zeros((count,), dtype="bool"), place, yes, axis=0)
+    if values.size and not (-count <= values.min() and values.max() < count):
+        raise OutOfBounds(f"index_fill: a position is outside of an axis of {count}{at_user()}")
+    mask = np.zeros(count, bool)
+    mask[values] = True
+    return core.tensor(mask)
+
+
 @function(in_place=True)
 def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     """The input with a number put into slices along an axis."""
     x, _ = lifted(input, dim)
     axis = axis_of(dim, x.ndim)
     count = x.shape[axis]
-    place = core.reshape(index, (-1,))
-    place = _checked(
-        "index_fill", core.where(place < 0, place + count, place), count
-    )  # here they may count from the end
-    yes = core.ones(place.shape, dtype="bool")
-    chosen = core.reshape(
-        scattering.scatter(core.zeros((count,), dtype="bool"), place, yes, axis=0), (count, *(1,) * (x.ndim - axis - 1))
-    )
+    chosen = core.reshape(_chosen(index, count), (count, *(1,) * (x.ndim - axis - 1)))
     given = isinstance(value, Core)
     number = core.reshape(core.astype(value, x.dtype), ()) if given else core.full((), value, dtype=x.dtype)
     return core.reshape(core.where(chosen, number, x), tuple(input.shape))
