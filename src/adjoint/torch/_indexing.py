@@ -12,6 +12,7 @@ from adjoint.arrays import scattering
 from adjoint.arrays.matrices import fill_diagonal
 from adjoint.nn.functional.ranges import all_below
 from adjoint.plan.canonical import ValueNeededError
+from adjoint.shapes import broadcast_shapes
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
 
@@ -113,7 +114,7 @@ def masked_select(input: Any, mask: Any) -> Any:
     """The elements where a mask holds, along one axis."""
     if mask.dtype.kind != "b":
         raise RuntimeError(f"masked_select: the mask is bool, got {mask.dtype.name}{at_user()}")
-    shape = np.broadcast_shapes(tuple(input.shape), tuple(mask.shape))
+    shape = broadcast_shapes("masked_select", tuple(input.shape), tuple(mask.shape))
     x, m = core.broadcast_to(input, shape), core.broadcast_to(mask, shape)
     return core.reshape(x, (-1,))[core.reshape(m, (-1,))]
 
@@ -342,7 +343,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     one_dtype("masked_scatter", input, source)
     if mask.dtype.kind != "b":
         raise RuntimeError(f"masked_scatter: the mask is bool, got {mask.dtype.name}{at_user()}")
-    shape = np.broadcast_shapes(tuple(input.shape), tuple(mask.shape))
+    shape = broadcast_shapes("masked_scatter", tuple(input.shape), tuple(mask.shape))
     x, m = core.broadcast_to(input, shape), np.broadcast_to(np.asarray(mask.detach().numpy()), shape)
     places = np.flatnonzero(m)
     flat = core.reshape(source, (-1,))
