@@ -72,6 +72,8 @@ def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
     low, high = (float(values.min()), float(values.max())) if min == max and values.size else (float(min), float(max))
     if low == high:
         low, high = low - 1, high + 1
+    if int(bins) < 1:
+        raise RuntimeError(f"histc: there is at least one bin, not {bins}{at_user()}")
     counts = np.histogram(values, int(bins), (low, high))[0]
     return core.tensor(counts.astype(values.dtype))
 
@@ -163,4 +165,6 @@ def searchsorted(
 @function(methods=False)
 def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Any:
     """The bucket between ordered boundaries that each value falls into. Without derivative."""
+    if isinstance(boundaries, Core) and boundaries.ndim != 1:
+        raise RuntimeError(f"bucketize: boundaries lie along one axis, not {tuple(boundaries.shape)}{at_user()}")
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)

@@ -12,6 +12,7 @@ from adjoint.arrays import scattering
 from adjoint.arrays.matrices import fill_diagonal
 from adjoint.nn.functional.ranges import all_below
 from adjoint.plan.canonical import ValueNeededError
+from adjoint.shapes import broadcast_shapes
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
 
@@ -113,7 +114,7 @@ def masked_select(input: Any, mask: Any) -> Any:
     """The elements where a mask holds, along one axis."""
     if mask.dtype.kind != "b":
         raise RuntimeError(f"masked_select: the mask is bool, got {mask.dtype.name}{at_user()}")
-    shape = np.broadcast_shapes(tuple(input.shape), tuple(mask.shape))
+    shape = broadcast_shapes("masked_select", tuple(input.shape), tuple(mask.shape))
     x, m = core.broadcast_to(input, shape), core.broadcast_to(mask, shape)
     return core.reshape(x, (-1,))[core.reshape(m, (-1,))]
 
@@ -275,20 +276,31 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     return _at_slices("index_copy", input, dim, index, source, "put")
 
 
+def _chosen(index: Any, count: int) -> Any:
+    """Which of so many places an index names, which may count from the end."""
+    if index.dtype.kind not in "iu":
+        raise OutOfBounds(f"index_fill: an index is of integers, not {index.dtype.name}{at_user()}")
+    place = core.reshape(index, (-1,))
+    try:
+        values = np.asarray(place.detach().numpy())
+    except ValueNeededError:
+        place = _checked("index_fill", core.where(place < 0, place + count, place), count)
+        yes = core.ones(place.shape, dtype="bool")
+        return scattering.scatter(core.zeros((count,), dtype="bool"), place, yes, axis=0)
+    if values.size and not (-count <= values.min() and values.max() < count):
+        raise OutOfBounds(f"index_fill: a position is outside of an axis of {count}{at_user()}")
+    mask = np.zeros(count, bool)
+    mask[values] = True
+    return core.tensor(mask)
+
+
 @function(in_place=True)
 def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     """The input with a number put into slices along an axis."""
     x, _ = lifted(input, dim)
     axis = axis_of(dim, x.ndim)
     count = x.shape[axis]
-    place = core.reshape(index, (-1,))
-    place = _checked(
-        "index_fill", core.where(place < 0, place + count, place), count
-    )  # here they may count from the end
-    yes = core.ones(place.shape, dtype="bool")
-    chosen = core.reshape(
-        scattering.scatter(core.zeros((count,), dtype="bool"), place, yes, axis=0), (count, *(1,) * (x.ndim - axis - 1))
-    )
+    chosen = core.reshape(_chosen(index, count), (count, *(1,) * (x.ndim - axis - 1)))
     given = isinstance(value, Core)
     number = core.reshape(core.astype(value, x.dtype), ()) if given else core.full((), value, dtype=x.dtype)
     return core.reshape(core.where(chosen, number, x), tuple(input.shape))
@@ -331,7 +343,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     one_dtype("masked_scatter", input, source)
     if mask.dtype.kind != "b":
         raise RuntimeError(f"masked_scatter: the mask is bool, got {mask.dtype.name}{at_user()}")
-    shape = np.broadcast_shapes(tuple(input.shape), tuple(mask.shape))
+    shape = broadcast_shapes("masked_scatter", tuple(input.shape), tuple(mask.shape))
     x, m = core.broadcast_to(input, shape), np.broadcast_to(np.asarray(mask.detach().numpy()), shape)
     places = np.flatnonzero(m)
     flat = core.reshape(source, (-1,))

@@ -327,11 +327,14 @@ def multinomial(input: Any, num_samples: int, replacement: bool = False, *, gene
             keys = np.log1p(-unit) / values
         else:
             keys = np.where(values > 0, np.log1p(-unit) / np.where(values > 0, values, 1), -np.inf)
-        at = (
-            keys.argmax(axis=1)[:, None]
-            if num_samples == 1 and n
-            else np.argsort(-keys, 1, kind="stable")[:, :num_samples]
-        )
+        if num_samples == 1 and n:
+            at = keys.argmax(axis=1)[:, None]
+        elif 4 * num_samples < n:  # the few that are largest are found before they are sorted
+            few = np.argpartition(keys, n - num_samples, axis=1)[:, n - num_samples :]
+            order = np.argsort(-np.take_along_axis(keys, few, 1), 1, kind="stable")
+            at = np.take_along_axis(few, order, 1)
+        else:
+            at = np.argsort(-keys, 1, kind="stable")[:, :num_samples]
     return core.tensor(at.astype(np.int64).reshape(*tuple(input.shape)[:-1], num_samples))
 
 

@@ -274,6 +274,10 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> Any:
     given = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else list(tensors)
     if len({x.dtype for x in given}) > 1:
         raise RuntimeError(f"meshgrid: tensors of one dtype{at_user()}")
+    if any(x.ndim > 1 for x in given):
+        raise RuntimeError(
+            f"meshgrid: vectors and single numbers, not tensors of shapes {[tuple(x.shape) for x in given]}{at_user()}"
+        )
     return tuple(core.meshgrid(*[core.reshape(x, (-1,)) for x in given], indexing=indexing))
 
 

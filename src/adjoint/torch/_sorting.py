@@ -13,6 +13,7 @@ from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
 
 from ._names import FUNCTIONS, METHODS, function, pair_type, recorded_at_user
+from ._now import known
 from ._reductions import lifted
 from ._tensor import Core
 
@@ -145,6 +146,9 @@ def _quantile(name: str, f: Any) -> None:
             raise RuntimeError(f"{name}: q is a number or a vector; its shape is {tuple(wanted.shape)}{at_user()}")
         if wanted.dtype is not input.dtype:
             raise RuntimeError(f"{name}: q must have the input's dtype, {input.dtype.name}{at_user()}")
+        parts = known(wanted.node)
+        if parts is not None and ((parts < 0) | (parts > 1)).any():
+            raise RuntimeError(f"{name}: q lies from 0 to 1, and is {q}{at_user()}")
         x, was_zero_d = (input, False) if dim is None else lifted(input, dim)
         try:
             out = f(x, wanted, axis=dim, method=interpolation, keepdims=keepdim and not was_zero_d)

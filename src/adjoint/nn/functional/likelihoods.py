@@ -17,7 +17,7 @@ from adjoint.transforms.loops import StepOnce
 
 from .losses import check_reduction, matching
 from .margins import reduced
-from .ranges import check_range
+from .ranges import all_below, check_range
 from .recording import scope
 
 __all__ = ["binary_cross_entropy", "ctc_loss", "gaussian_nll_loss", "poisson_nll_loss"]
@@ -138,6 +138,9 @@ def ctc_loss(
     lengths = [asarray(given).reshape(-1) for given in (input_lengths, target_lengths)]
     if lengths[0].shape != (count,) or lengths[1].shape != (count,):
         raise ValueError(f"{name}: expected {count} input_lengths and target_lengths{at_user()}")
+    taken = lengths[0].node.value
+    if type(taken) is np.ndarray and not all_below(taken, steps.shape[0] + 1):
+        raise ValueError(f"{name}: input_lengths {taken.tolist()} of {steps.shape[0]} steps{at_user()}")
     labels = _padded(name, asarray(targets), lengths[1], count, batched)
     check_range(name, "class number", labels, steps.shape[2], "classes")
     with scope(name):

@@ -14,6 +14,7 @@ from adjoint.tensors.located import at_user
 from .._autocast import for_products
 from .._missing import getter
 from .._names import FUNCTIONS, at_users_line, like
+from .._tensor import Core
 from .dtypes import FUNCTIONS_OF_ONE, PROMOTING, check_padding, of_one_dtype, promoting
 from .replaying import FOLLOWING, replayed
 from .wider import convolution, pooling
@@ -144,6 +145,9 @@ def _signature(names: list[str], taken: dict[str, str], f: Any) -> inspect.Signa
 
 
 def _one_hot(*args: Any, **keywords: Any) -> Any:
+    wanted = [*args[1:], *keywords.values()]
+    if args and isinstance(args[0], Core) and not args[0].node.type.size and wanted in ([], [-1]):
+        raise RuntimeError(f"one_hot: of no class numbers it isn't known how many classes there are; say it{at_user()}")
     try:
         return core_functional.one_hot(*args, **keywords)
     except IndexError as error:
