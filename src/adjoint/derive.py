@@ -196,7 +196,7 @@ def forward(outputs: Nodes, wrt: Nodes, tangents: Sequence[Node | None]) -> list
 def _without_dummies(
     results: list[Node | None], dummies: set[Node], primal: set[Node], custom: Iterable[Node]
 ) -> list[Node | None]:
-    """The results, which read no dummy cotangent. Where a rule differentiates a checkpoint that waits for one, it no longer waits.
+    """The results, which read no dummy cotangent. A checkpoint that a rule differentiates no longer waits for one.
     Raises RuntimeError where one is left, of a rule that isn't linear."""
     order = topological([x for x in results if x is not None], lambda node: node not in primal)
     if dummies.isdisjoint(order):
