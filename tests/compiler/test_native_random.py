@@ -1,4 +1,4 @@
-"""Random programs, by machine code and by the interpreter: see `random_graphs`."""
+"""Random programs, by machine code and by the interpreter: see `random_graphs` and `random_units`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from adjoint.execution.native.program import compile_nests
 from adjoint.execution.numpy_programs import Streaming
 from adjoint.runtime import llvm
 from random_graphs import drawn, planned
+from random_units import drawn as drawn_around
 
 THRIFTY, MANY = 40, 2000
 PRECISION = {"float32": 2e-3, "float64": 1e-9}  # gradients of chains of some twenty steps
@@ -36,13 +37,54 @@ def check(seed: int) -> None:
         assert x.tobytes() == y.tobytes(), f"seed {seed}: bits depend on threads"
 
 
-def agrees(x: Any, y: Any) -> bool:
+def check_unit(seed: int) -> None:
+    """A unit at several sizes, where its code follows from that at others, and with data anew."""
+    for sizes in (0, 1, 2, 1):
+        outputs, tolerance = drawn_around(seed, sizes)
+        if not outputs:
+            return
+        plan, leaves, numbers = planned(outputs)
+        with np.errstate(all="ignore"):
+            expected = Streaming(plan).run(leaves, numbers, True)
+            program = compile_nests(plan)
+            if program is None:
+                return
+            found = program.run(leaves, numbers, True)
+            wide = [spread(plan, leaves, numbers, expected)] if not all(map(agrees, found, expected)) else []
+        for k, (x, y) in enumerate(zip(found, expected, strict=True)):
+            assert x.dtype == y.dtype and x.shape == y.shape
+            allowed = max(tolerance, *[100 * w[k] for w in wide], 0.0)
+            assert agrees(x, y, allowed), f"seed {seed}, sizes {sizes}, output {k}"
+        ad.set_num_threads(3)
+        for x, y in zip(program.run(leaves, numbers, True), found, strict=True):
+            assert x.tobytes() == y.tobytes(), f"seed {seed}, sizes {sizes}: bits depend on threads"
+        ad.set_num_threads(1)
+
+
+def spread(plan: Any, leaves: list[Any], numbers: list[Any], expected: list[Any]) -> list[float]:
+    """How far results move, in proportion to the largest number, as what is given moves by some roundings."""
+    random, most = np.random.default_rng(0), [0.0] * len(expected)
+    for _ in range(3):
+        moved = [
+            (a * (1 + 8 * np.finfo(a.dtype).eps * random.normal(size=a.shape))).astype(a.dtype)
+            if a.dtype.kind in "fc"
+            else a
+            for a in leaves
+        ]
+        for k, (x, y) in enumerate(zip(Streaming(plan).run(moved, numbers, True), expected, strict=True)):
+            if x.dtype.kind in "fc":
+                size = np.abs(y[np.isfinite(y)]).max(initial=1e-3)
+                most[k] = max(most[k], float(np.nan_to_num(np.abs(x - y)).max(initial=0.0) / size))
+    return most
+
+
+def agrees(x: Any, y: Any, tolerance: float | None = None) -> bool:
     """Whether two arrays are the same up to rounding in proportion to the largest number of them."""
     finite = np.isfinite(y)
     if not np.array_equal(np.isfinite(x), finite):
         return False
     size = np.abs(y[finite]).max(initial=1e-3)
-    return bool((np.abs(x[finite] - y[finite]) <= PRECISION[y.dtype.name] * size).all())
+    return bool((np.abs(x[finite] - y[finite]) <= (tolerance or PRECISION[y.real.dtype.name]) * size).all())
 
 
 @pytest.fixture(autouse=True)
@@ -56,6 +98,22 @@ def threads() -> Any:
 def test_random_programs() -> None:
     for seed in range(THRIFTY):
         check(seed)
+
+
+def test_random_units() -> None:
+    for seed in range(THRIFTY // 2):
+        check_unit(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("bits", [128, 256, 512])
+def test_many_random_units(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if bits > llvm.vector_bits():
+        pytest.skip("this processor's vectors are shorter")
+    monkeypatch.setenv("ADJOINT_VECTOR_BITS", str(bits))
+    for seed in range(THRIFTY // 2, MANY // 4):
+        check_unit(seed)
 
 
 @pytest.mark.slow
