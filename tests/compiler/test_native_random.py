@@ -11,6 +11,7 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
+from adjoint.compiler.targets.target import tuned
 from adjoint.execution.native.program import compile_nests
 from adjoint.execution.numpy_programs import Streaming
 from adjoint.runtime import llvm
@@ -37,8 +38,29 @@ def check(seed: int) -> None:
         assert x.tobytes() == y.tobytes(), f"seed {seed}: bits depend on threads"
 
 
+# What is done to large arrays, done to small ones: nothing; units that run tile by tile, and chunks; packed and deep products;
+# few elements in registers; stores past caches; extents that aren't in the code; lanes and workspaces; windows.
+TUNED: tuple[dict[str, int], ...] = (
+    {},
+    {"joined_from": 64, "joined_tile": 64, "followed_from": 64, "followed_tile": 64, "shared_from": 1 << 10, "chunk": 1 << 9},
+    {"packed_from": 8, "packed_from_if_short": 8, "packed_from_in_batch": 4, "gathered_from": 16, "gathered": 12, "deep": 32,
+     "sums": 16, "deep_rows": 6, "twice": 2},
+    {"block": 4, "unroll": 2, "column_sums": 2, "for_total": 4, "least_chunks": 2, "shared_from": 256, "chunk": 256},
+    {"jammed_from": 64, "jammed_row": 16, "streamed_from": 256, "divided_from": 1, "least_turned": 2, "turned_bytes": 16},
+    {"literal": 0, "joined_from": 256, "followed_from": 256, "followed_tile": 256, "shared_from": 1 << 9, "chunk": 1 << 8},
+    {"small_matrix": 4, "stacked_matrix": 6, "small_stack": 2, "small_product": 1 << 20, "most_unrolled": 0},
+    {"winograd_from": 2, "winograd_least": 1, "winograd_tiles": 5, "pointwise_from": 1, "few_channels": 8, "image_tile": 256,
+     "pool_tile": 64, "weight_pixels": 8, "most_by_cells": 4},
+)  # fmt: skip
+
+
 def check_unit(seed: int) -> None:
     """A unit at several sizes, where its code follows from that at others, and with data anew."""
+    with tuned(**TUNED[seed % len(TUNED)]):
+        check_sizes(seed)
+
+
+def check_sizes(seed: int) -> None:
     for sizes in (0, 1, 2, 1):
         outputs, tolerance = drawn_around(seed, sizes)
         if not outputs:
