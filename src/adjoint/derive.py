@@ -190,22 +190,34 @@ def forward(outputs: Nodes, wrt: Nodes, tangents: Sequence[Node | None]) -> list
         )
     custom = [node for node in order if node.op is CUSTOM or node.op is HOST_CALL]
     if custom:
-        _check_linear(found, set(real_dummies), primal, custom)
+        found = _without_dummies(found, set(real_dummies), primal, custom)
     result = iter(found)
     return [None if d is None else next(result) for d in dummies]
 
 
-def _check_linear(
-    results: Iterable[Node | None], dummies: set[Node], primal: set[Node], custom: Iterable[Node]
-) -> None:
-    for node in topological([x for x in results if x is not None], lambda node: node not in primal):
-        if node in dummies:
-            rules = [n.attributes[-1] for n in custom if n.op is CUSTOM]
-            names = sorted({str(rule.name) for rule in rules if rule.transposed is None})
-            raise RuntimeError(
-                f"jvp: the backward rule of {', '.join(names) or 'a host call'} is not linear in its cotangent, so "
-                "forward mode cannot be derived from it; give the forward rule with def_jvp"
-            )
+def _without_dummies(
+    results: list[Node | None], dummies: set[Node], primal: set[Node], custom: Iterable[Node]
+) -> list[Node | None]:
+    """The results, which read no dummy cotangent. A checkpoint that a rule differentiates no longer waits for one.
+    Raises RuntimeError where one is left, of a rule that isn't linear."""
+    order = topological([x for x in results if x is not None], lambda node: node not in primal)
+    if dummies.isdisjoint(order):
+        return results
+    at_once: dict[Node, Node] = {}
+    for node in order:
+        if node.op is AFTER and node not in primal:
+            (at_once[node],) = substitute(node.inputs[:1], at_once)
+    found = iter(substitute([x for x in results if x is not None], at_once))
+    results = [None if x is None else next(found) for x in results]
+    order = topological([x for x in results if x is not None], lambda node: node not in primal)
+    if not dummies.isdisjoint(order):
+        rules = [n.attributes[-1] for n in custom if n.op is CUSTOM]
+        names = sorted({str(rule.name) for rule in rules if rule.transposed is None})
+        raise RuntimeError(
+            f"jvp: the backward rule of {', '.join(names) or 'a host call'} is not linear in its cotangent, so "
+            "forward mode cannot be derived from it; give the forward rule with def_jvp"
+        )
+    return results
 
 
 # Checkpoints: outputs whose reverse pass computes them anew from the inputs -------------------------------------------

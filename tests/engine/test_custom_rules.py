@@ -539,6 +539,25 @@ def test_a_rule_that_keeps_its_output_can_be_used_again_and_again() -> None:
     np.testing.assert_allclose(rows.numpy(), 2 * np.exp([1.0, 2.0]), 1e-15)
 
 
+def test_a_rule_that_differentiates_a_checkpoint_has_a_forward_mode() -> None:
+    inner = ad.checkpoint(lambda x: ad.sin(x) * x)
+    outer = ad.checkpoint(lambda x: inner(inner(x)) ** 2)
+
+    @ad.custom_vjp
+    def f(x: ad.Tensor) -> Any:
+        return outer(x)
+
+    f.def_vjp(lambda x: (outer(x), x), lambda x, g: ad.vjp(outer, x)[1](g))
+    x, t = double([0.5, -1.25]), double([1.0, 0.5])
+    equal(ad.jvp(f, (x,), (t,))[1], ad.jvp(outer, (x,), (t,))[1], 1e-13)
+    square = lambda x: ad.sum(f(x) ** 2)  # noqa: E731
+    expected = ad.jvp(ad.grad(lambda x: ad.sum(outer(x) ** 2)), (x,), (t,))[1]
+    equal(ad.jvp(ad.grad(square), (x,), (t,))[1], expected, 1e-12)
+    with pytest.raises(RuntimeError, match="not linear"):
+        f.def_vjp(lambda x: (outer(x), x), lambda x, g: (ad.vjp(outer, x)[1](g)[0] * g,))
+        ad.jvp(f, (x,), (t,))
+
+
 def test_arguments_without_derivatives_come_first() -> None:
     """As JAX has `nondiff_argnums`."""
 
