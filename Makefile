@@ -49,7 +49,7 @@ test: $(VENV)/.installed-test
 
 quick: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff check
-	$(PYTEST) -q -x --hypothesis-profile=quick $(QUICK_WITHOUT:%=--ignore-glob=tests/test_%.py) $(ARGUMENTS)
+	$(PYTEST) -q -x --hypothesis-profile=quick $(QUICK_WITHOUT:%=--ignore-glob=tests/*/test_%.py) $(ARGUMENTS)
 
 test-all: $(VENV)/.installed-test
 	$(PYTEST) -m "not oracle and not browser" --hypothesis-profile=whole $(ARGUMENTS)
@@ -63,7 +63,7 @@ test-oracle: $(ORACLE_VENV)/.installed-oracle
 
 test-array-api: $(VENV)/.installed-standard $(ARRAY_API_TESTS)/array_api_tests
 	cd $(ARRAY_API_TESTS) && ARRAY_API_TESTS_MODULE=adjoint $(abspath $(VENV))/bin/python -m pytest -q --max-examples 20 \
-		-p no:cacheprovider --rootdir . --skips-file=$(CURDIR)/tests/array_api_skips.txt array_api_tests $(ARGUMENTS)
+		-p no:cacheprovider --rootdir . --skips-file=$(CURDIR)/tests/arrays/array_api_skips.txt array_api_tests $(ARGUMENTS)
 
 $(ARRAY_API_TESTS)/array_api_tests:
 	git clone --quiet https://github.com/data-apis/array-api-tests $(ARRAY_API_TESTS)
@@ -93,7 +93,7 @@ build/docs/index.html:
 	$(MAKE) docs
 
 docs-check: $(VENV)/.installed-test
-	$(PYTEST) tests/test_documents.py $(ARGUMENTS)
+	$(PYTEST) tests/tools/test_documents.py $(ARGUMENTS)
 
 # Real ranks and a local Ray. ADJOINT_KILLS says how often a rank is killed.
 test-distributed: $(DISTRIBUTED_VENV)/.installed-distributed

@@ -9,7 +9,8 @@ under them. Warnings are errors. A block in another language is text.
 A table whose header is ``| ... | here | gives |`` has code in its second column, which the tests run in the page's namespace,
 between the blocks; what it gives, where the third column says it, is compared.
 
-The documentation's build shows the results (`executed.py`); the tests only want that all blocks run (`tests/test_documents.py`).
+The documentation's build shows the results (`executed.py`); the tests only want that all blocks run
+(`tests/tools/test_documents.py`).
 """
 
 from __future__ import annotations

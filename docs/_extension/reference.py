@@ -33,7 +33,7 @@ SECTION = re.compile(r"^# (.+?) -{10,}$", re.MULTILINE)
 Show = Callable[[list[pages.Figure]], str]
 
 GONE = object()
-FACTS = Path(__file__).with_name("facts.txt")  # written by tests/operation_facts.py
+FACTS = Path(__file__).with_name("facts.txt")  # written by tests/helpers/operation_facts.py
 EXAMPLES = Path(__file__).with_name("examples.txt")
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from test_ranks import PROGRAMS, train
 
 pytestmark = [pytest.mark.distributed, pytest.mark.timeout(600)]

@@ -6,12 +6,12 @@ import itertools
 
 import numpy as np
 import pytest
-from twins import TOLERANCE, agree, close, drawn, pair_of
 
 import adjoint as ad
 from adjoint import nn
 from adjoint.nn import functional as F
 from adjoint.primitives import convolution_kernels as kernels
+from twins import TOLERANCE, agree, close, drawn, pair_of
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.oracle

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from twins import close, drawn, pair_of
 
 import adjoint as ad
 from adjoint import tree
+from twins import close, drawn, pair_of
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.oracle

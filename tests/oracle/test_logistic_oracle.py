@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from test_jacobians import logistic_data, newton_logistic
+from logistic import logistic_data, newton_logistic
 
 
 @pytest.mark.oracle

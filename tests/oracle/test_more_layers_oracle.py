@@ -6,11 +6,11 @@ import itertools
 
 import numpy as np
 import pytest
-from twins import agree, close, drawn, pair_of
 
 import adjoint as ad
 from adjoint import nn
 from adjoint.nn import functional as F
+from twins import agree, close, drawn, pair_of
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.oracle

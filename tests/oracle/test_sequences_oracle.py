@@ -6,11 +6,11 @@ import itertools
 
 import numpy as np
 import pytest
-from twins import close, drawn, pair_of
 
 import adjoint as ad
 from adjoint import nn
 from adjoint.nn.utils import rnn
+from twins import close, drawn, pair_of
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.oracle

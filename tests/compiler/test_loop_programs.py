@@ -501,7 +501,7 @@ def product() -> list[ad.Tensor]:
 
 @pytest.mark.parametrize("formula", [softmax, layer_norm, product, attention], ids=lambda f: f.__name__)
 def test_printed_loops(formula: Callable[[], list[ad.Tensor]], monkeypatch: pytest.MonkeyPatch) -> None:
-    """To accept what has changed: ADJOINT_ACCEPT=1 pytest tests/test_loop_programs.py -k printed, and read the difference."""
+    """To accept what has changed: ADJOINT_ACCEPT=1 pytest -k printed with this file's name, and read the difference."""
     monkeypatch.setenv("ADJOINT_VECTOR_BITS", "256")
     if not llvm.has_fma() or llvm.triple().startswith(("aarch64", "arm64")):
         pytest.skip("printed for x86 with AVX2")

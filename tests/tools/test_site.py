@@ -10,7 +10,7 @@ import pytest
 
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
-SITE = Path(__file__).resolve().parent.parent / "build" / "docs"
+SITE = Path(__file__).resolve().parents[2] / "build" / "docs"
 PAGES = sorted(str(page.relative_to(SITE)) for page in SITE.rglob("*.html") if "_static" not in page.parts)
 WIDTHS = (390, 1400)
 

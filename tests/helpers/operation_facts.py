@@ -1,6 +1,6 @@
-"""What the reference says of each function's shapes and dtypes, found by calling it: `python tests/operation_facts.py` writes
-`docs/_extension/facts.txt` anew. The inputs are those of the table of operations; results aren't computed, but where what a
-function gives depends on values."""
+"""What the reference says of each function's shapes and dtypes, found by calling it: `python tests/helpers/operation_facts.py`
+writes `docs/_extension/facts.txt` anew. The inputs are those of the table of operations; results aren't computed, but where
+what a function gives depends on values."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ import adjoint as ad
 from operation_rows import Case, Operation, Spec, Static, is_inexact, map_leaves, outputs
 from operations import OPERATIONS
 
-FACTS = Path(__file__).resolve().parent.parent / "docs" / "_extension" / "facts.txt"
+FACTS = Path(__file__).resolve().parents[2] / "docs" / "_extension" / "facts.txt"
 HEAD = (
-    "# Shapes and dtypes of each function with a row in the table of operations, found by calling it: tests/operation_facts.py\n"
-    "# writes this file, tests/test_reference.py compares it with what the functions do.\n"
+    "# Shapes and dtypes of each function with a row in the table of operations, found by calling it:\n"
+    "# tests/helpers/operation_facts.py writes this file, tests/tools/test_reference.py compares it with what the functions do.\n"
 )
 KINDS = (("float32", "float64"), ("complex64", "complex128"), ("int64",), ("bool",))
 SHOWN_CASES = 3

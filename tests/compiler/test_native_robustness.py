@@ -24,7 +24,7 @@ from adjoint.plan.canonical import canonicalize, value_array
 from adjoint.plan.plan import build
 from adjoint.runtime import object_cache
 
-HERE = Path(__file__).parent
+GUARDED = Path(__file__).parents[1] / "helpers" / "guarded.py"
 unix = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and mprotect")
 
 
@@ -40,7 +40,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
 
 @unix
 def test_random_graphs_between_protected_pages() -> None:
-    result = run(str(HERE / "guarded.py"), "0", "25")
+    result = run(str(GUARDED), "0", "25")
     assert result.returncode == 0 and result.stdout == "no stray access\n", result.stderr
 
 
@@ -49,13 +49,13 @@ def test_random_graphs_between_protected_pages() -> None:
 @pytest.mark.parametrize("first", range(0, 1000, 200))
 @pytest.mark.parametrize("bits", ["128", "256", ""])
 def test_a_thousand_random_graphs_between_protected_pages(first: int, bits: str) -> None:
-    result = run(str(HERE / "guarded.py"), str(first), str(first + 200), ADJOINT_VECTOR_BITS=bits)
+    result = run(str(GUARDED), str(first), str(first + 200), ADJOINT_VECTOR_BITS=bits)
     assert result.returncode == 0 and result.stdout == "no stray access\n", result.stderr
 
 
 @unix
 def test_the_protected_pages_catch_a_planted_stray_access() -> None:
-    assert run(str(HERE / "guarded.py"), "planted").returncode in (-signal.SIGSEGV, -signal.SIGBUS)
+    assert run(str(GUARDED), "planted").returncode in (-signal.SIGSEGV, -signal.SIGBUS)
 
 
 # ---- the disk cache --------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from adjoint.picture import build
 from adjoint.picture.folding import auto_folded, fold
 from adjoint.picture.model import Edge, quantity
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 pygraphviz = _optional.try_load("pygraphviz")
 needs_graphviz = pytest.mark.skipif(pygraphviz is None, reason="needs pygraphviz (the extra draw)")
 

@@ -10,7 +10,7 @@ import operation_facts
 import pages
 import reference
 
-FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference"
 ENTRIES = list(reference.documented(FOLDER))
 
 
@@ -53,7 +53,7 @@ def test_example_runs(name):
 
 def test_what_is_said_of_shapes_and_dtypes_is_so():
     known = operation_facts.FACTS.read_text()
-    assert known == operation_facts.text(), "run python tests/operation_facts.py"
+    assert known == operation_facts.text(), "run python tests/helpers/operation_facts.py"
 
 
 def test_nearly_every_function_says_its_shapes_and_dtypes():

@@ -14,7 +14,7 @@ import pytest
 import adjoint as ad
 from adjoint.tensors.protocols import METHODS
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "src" / "adjoint").rglob("*.py"))
 PUBLIC_MODULES = ["nn", "nn.functional", "nn.init", "optim", "data", "debug", "plot", "train", "cli", "tree", "random"]
 

@@ -234,7 +234,7 @@ def test_every_public_operation_has_a_row() -> None:
     rows, others = {operation.name for operation in OPERATIONS}, NOT_OPERATIONS.split()
     functions = {name for name in ad.__all__ if inspect.isroutine(getattr(ad, name))}
     lines = [f'one("{name}", lambda x: ...),' for name in sorted(functions - rows - {*others})]
-    assert lines == [], "write such rows in tests/operations.py, with what NumPy or SciPy makes of the arrays"
+    assert lines == [], "write such rows in tests/helpers/operations.py, with what NumPy or SciPy makes of the arrays"
     assert [name for name in others if not callable(getattr(ad, name, None))] == []
 
 

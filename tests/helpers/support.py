@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint import plot
 
 
 def double(values: Any) -> ad.Tensor:
@@ -46,3 +47,11 @@ def in_threads(work: Callable[[int], object], count: int) -> None:
         thread.start()
     for thread in threads:
         thread.join()
+
+
+def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures take long, and another test looks at them."""
+    for name in (
+        "losses", "rates", "predictions", "confusion_matrix", "decision_boundary", "gallery", "text", "attention", "embedding",
+    ):  # fmt: skip
+        monkeypatch.setattr(plot, name, lambda *unused, **ignored: None)

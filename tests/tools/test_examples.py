@@ -13,7 +13,7 @@ import pytest
 import adjoint as ad
 from mnist_files import write_mnist
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from adjoint import cli, plot, train
 from adjoint.execution.tiers import Tiers, tiers
 from adjoint.train import checkpoints
 from mnist_files import idx_bytes, write_mnist
-from test_train import without_pictures
+from support import without_pictures
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

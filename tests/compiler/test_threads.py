@@ -37,10 +37,10 @@ from adjoint.execution.numpy_programs import Streaming
 from adjoint.runtime import pool as pool_module
 from adjoint.runtime.pool import pool
 from derivative_checks import tensors
+from drawn_programs import Program, programs
 from operation_rows import inexact_arrays
 from operations import OPERATIONS
 from test_native import normal, planned
-from test_random_programs import Program, programs
 
 COUNTS = (1, 2, 4)
 
@@ -624,7 +624,7 @@ def test_machine_code_is_that_of_its_text(name: str) -> None:
 
 def test_what_is_in_c_is_compiled_by_make_native_and_listed_for_the_wheel() -> None:
     sources = sorted(path.stem for path in Path(adjoint.runtime.__file__).parent.glob("*.c"))
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parents[2]
     recipe = (root / "Makefile").read_text("utf-8").split("\nnative: ")[1]
     assert f"for name in {' '.join(sources)}; do" in recipe
     listed = ", ".join([f'"{name}"' for name in sources])

@@ -18,6 +18,7 @@ from adjoint.train.history import percent
 from adjoint.train.interrupt import StopOnInterrupt
 from adjoint.train.progress import BarProgress, LineProgress, make_progress
 from mnist_files import write_mnist
+from support import without_pictures
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -332,14 +333,6 @@ def test_the_command_trains_and_leaves_its_results(digits, tmp_path, capsys):
     model.load_state_dict(ad.load(out / "weights.safetensors"))
     images, labels = ad.data.mnist(digits, train=False)
     assert train.accuracy(model, images.astype(np.float32) / 255, labels) == 1.0
-
-
-def without_pictures(monkeypatch):
-    """Pictures take long, and another test looks at them."""
-    for name in (
-        "losses", "rates", "predictions", "confusion_matrix", "decision_boundary", "gallery", "text", "attention", "embedding",
-    ):  # fmt: skip
-        monkeypatch.setattr(plot, name, lambda *unused, **ignored: None)
 
 
 def test_the_same_seed_gives_the_same_weights(digits, tmp_path, monkeypatch):

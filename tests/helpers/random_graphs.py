@@ -2,7 +2,7 @@
 
 `drawn(seed)` records one. Its arrays have any shapes, among them lengths around those at which code changes: whole vectors,
 tiles, blocks of sums. Run as a script, this file prints a hash of the bits that native code gives for each seed, to compare two
-versions of the engine: `python tests/random_graphs.py 0 1000 --bits 256 --threads 2`.
+versions of the engine: `python tests/helpers/random_graphs.py 0 1000 --bits 256 --threads 2`.
 """
 
 from __future__ import annotations
