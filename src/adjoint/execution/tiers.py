@@ -28,10 +28,13 @@ from adjoint.runtime.interrupts import Uninterrupted
 BACKENDS = ("numpy", "auto", "native")
 LARGE = 1 << 18  # elements computed in all: from here on a structure that came back likely comes again,
 EARLY = 2  # and so much less needs to have been lost before it is compiled
+FROM_DISK = 5  # times less is the price of what is in the cache
 HUGE = 1 << 22  # elements from which one that is new may be worth compiling,
 PER_ELEMENT = 1e-9  # because NumPy takes so many seconds for each
 DETERMINISTIC_FROM = 1 << 12  # elements: where results must not depend on what ran before, smaller plans are NumPy's
-SECONDS = 0.006  # what the tape machine and relatives take, about: for a plan, and for each of its steps
+SECONDS = (
+    0.006  # what the tape machine, relatives and small plans take at most, about: for a plan, and for each of its steps
+)
 SECONDS_PER_STEP = 0.0005
 LOADING = 0.04  # what loading the compiler takes, once in a process
 STEPS_THAT_COUNT = 64  # of a long plan of small arrays: the tape machine takes over then
@@ -104,13 +107,14 @@ class Tiers:
         if is_tiny(plan):  # for the tape machine: nothing is compiled that grows with the plan
             return 0.0 if count >= LONG else SECONDS + SECONDS_PER_STEP * min(count, STEPS_THAT_COUNT)
         kinds = prices.kinds_of(plan)
-        price = prices.seconds(kinds, count)
+        price, paid = prices.seconds(kinds, count), prices.paid(kinds)
         if elements >= LARGE:
-            price = 0.0 if prices.paid(kinds) else price / EARLY
+            price = 0.0 if paid else price / EARLY
+        else:  # what is small mostly has few kernels
+            price = min(price / FROM_DISK if paid else price, SECONDS + SECONDS_PER_STEP * count)
         found = budget.price(plan.family, plan.asked, price)
-        return (
-            found if found <= price else found + plan.spent
-        )  # of relatives that don't come back, the first sight doesn't count
+        in_vain = found > price  # relatives that don't come back: then the first sight doesn't count
+        return found + plan.spent if in_vain else found
 
 
 tiers = Tiers()

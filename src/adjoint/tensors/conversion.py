@@ -11,6 +11,7 @@ import numpy as np
 from adjoint import tracing
 from adjoint.composites.shaping import stack
 from adjoint.execution import ValueNeededError
+from adjoint.execution.silence import quietly
 from adjoint.dtypes import BY_NUMPY, DType, as_dtype, default_dtype, promote, scalar_dtype
 from adjoint.runtime.frozen import VALUE, is_frozen, maker
 from adjoint.runtime.memory import copied
@@ -103,8 +104,7 @@ def array_node(x: Any, dtype: DType | None, copy: bool | None, variable: Variabl
     chosen = dtype or BY_NUMPY[array.dtype]
     if array.dtype != chosen.dtype:
         _check_real(array.dtype.kind, chosen)
-        with np.errstate(all="ignore"):
-            array = copied(array, chosen.dtype)
+        array = quietly(copied, array, chosen.dtype)
     elif copy or (copy is None and _may_change(array)):
         array = copied(array, chosen.dtype)
     return leaf(array, array_type(array.shape, chosen), variable)
@@ -261,8 +261,7 @@ def _from_python(x: Any, default: bool) -> Any:
     kind = array.dtype.kind
     if not default or kind not in "fc" or (kind == "c" and default_dtype().bits != 32) or _holds_arrays(x):
         return array
-    with np.errstate(all="ignore"):
-        return array.astype(default_dtype().dtype if kind == "f" else np.complex64)
+    return quietly(array.astype, default_dtype().dtype if kind == "f" else np.complex64)
 
 
 def _odd_one(x: Any) -> Any:
