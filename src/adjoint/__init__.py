@@ -22,8 +22,9 @@ from adjoint import random as random, tree as tree
 from adjoint.transforms.vmap import vmap as vmap
 from adjoint.transforms.checkpoint import checkpoint as checkpoint
 from adjoint.transforms.custom import (
-    Context as Context, Function as Function, custom_jvp as custom_jvp, custom_vjp as custom_vjp, host_call as host_call,
+    Context as Context, Function as Function, custom_jvp as custom_jvp, custom_vjp as custom_vjp,
 )  # fmt: skip
+from adjoint.transforms.host_calls import host_call as host_call
 from adjoint.transforms.evaluate import evaluate as evaluate, function as function
 from adjoint.transforms.modes import (
     enable_grad as enable_grad, is_deterministic as is_deterministic, is_grad_enabled as is_grad_enabled, no_grad as no_grad,

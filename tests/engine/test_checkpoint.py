@@ -72,6 +72,7 @@ def test_memory_of_a_hundred_layers(how):
     plain, expected = peak(chain, how)
     assert plain > 90
     for way in (in_pieces, halving):
+        peak(way, how)  # where it is compiled the compiler takes some memory, once
         used, found = peak(way, how)
         np.testing.assert_array_equal(found, expected)
         assert used < 30, way

@@ -21,7 +21,7 @@ from adjoint.tensors.functions import asarray, concat
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import wrap
 from adjoint.tensors.pending import force
-from adjoint.transforms.custom import exact_call
+from adjoint.transforms.host_calls import exact_call
 
 from .group import Group, world
 

@@ -18,7 +18,7 @@ from adjoint.tensors import Tensor
 from adjoint.tensors.functions import asarray, concat, full, zeros
 from adjoint.tensors.hooks import add_together
 from adjoint.tensors.named import wrap
-from adjoint.transforms.custom import exact_call
+from adjoint.transforms.host_calls import exact_call
 from adjoint.transforms.modes import is_deterministic, no_grad, set_deterministic
 
 from .collectives import all_gather, all_reduce

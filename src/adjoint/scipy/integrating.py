@@ -27,8 +27,8 @@ from adjoint.tensors.located import at_user
 from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
 from adjoint.tracer.jit import jit
-from adjoint.transforms.custom import host_call
 from adjoint.transforms.grad import stop_gradient
+from adjoint.transforms.host_calls import host_call
 from adjoint.transforms.jacobians import jacobian
 from adjoint.transforms.ravel import ravel_tree
 from adjoint.transforms.vmap import vmap

@@ -18,7 +18,7 @@ from adjoint.tensors import functions as core
 from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.located import at_user
 from adjoint.tensors.pending import force
-from adjoint.transforms.custom import host_call
+from adjoint.transforms.host_calls import host_call
 
 from ._handlers import is_handled
 from ._indefinite import factorized, solved

@@ -1,4 +1,4 @@
-"""Operations with a derivative of the user's own, and calls to host code."""
+"""Operations with a derivative of the user's own."""
 
 from __future__ import annotations
 
@@ -12,20 +12,27 @@ import numpy as np
 
 from adjoint import tree
 from adjoint.derive import reverse
-from adjoint.dtypes import as_dtype
 from adjoint.execution import ValueNeededError
-from adjoint.graph import Node, array_type, get_mode, mode, topological
+from adjoint.graph import Node, get_mode, mode, topological
 from adjoint.hints import attribute_error
 from adjoint.primitives import custom as primitive
 from adjoint.primitives.core import LEAF, VERSION, cast, ops, placeholder, select
-from adjoint.shapes import as_shape
 from adjoint.tensors.conversion import a, as_node
 from adjoint.tensors.leaving import closed_by, custom_code
 from adjoint.tensors.located import at_user, user_frame
 from adjoint.tensors.named import recorded, wrap
 from adjoint.tensors.tensor import Tensor
 
-__all__ = ["Context", "Function", "custom_jvp", "custom_vjp", "exact_call", "host_call", "passing"]
+__all__ = [
+    "Context",
+    "Function",
+    "checked_cotangent",
+    "closed_cotangents",
+    "custom_jvp",
+    "custom_vjp",
+    "filled_cotangents",
+    "passing",
+]
 
 
 class Context:
@@ -121,7 +128,9 @@ class Function:
 
         def rule(cotangents: list[Node | None], node: Node) -> list[Node | None]:
             given = (
-                _filled(cotangents, node) if ctx.materialize else [None if u is None else wrap(u) for u in cotangents]
+                filled_cotangents(cotangents, node)
+                if ctx.materialize
+                else [None if u is None else wrap(u) for u in cotangents]
             )
             seen = ctx._with_output(node)
             before = dict(vars(seen))
@@ -134,8 +143,10 @@ class Function:
                 raise ValueError(
                     f"{cls.__name__}.backward: {len(results)} gradients returned for {count} arguments of forward"
                 )
-            checked = [_checked(f"{cls.__name__}.backward", results[i], x) for i, x in zip(inputs, nodes, strict=True)]
-            return _closed(cls.__name__, checked, [*unknown, *backward.left])
+            checked = [
+                checked_cotangent(f"{cls.__name__}.backward", results[i], x) for i, x in zip(inputs, nodes, strict=True)
+            ]
+            return closed_cotangents(cls.__name__, checked, [*unknown, *backward.left])
 
         made = _record(cls.__name__, outputs, nodes, rule, several)
         _check_closed(cls.__name__, made, nodes, forward.left)
@@ -206,12 +217,14 @@ def _as_computed(x: Any) -> Node:
     return as_node(np.asarray(x) if isinstance(x, np.generic) else x)
 
 
-def _filled(cotangents: list[Node | None], node: Node) -> list[Tensor]:
+def filled_cotangents(cotangents: list[Node | None], node: Node) -> list[Tensor]:
+    """The cotangents of a node's outputs, with zeros for those that are missing."""
     types = node.type if isinstance(node.type, tuple) else (node.type,)
     return [wrap(ops.zeros(t) if u is None else u) for u, t in zip(cotangents, types, strict=True)]
 
 
-def _checked(name: str, value: Any, like: Node) -> Node | None:
+def checked_cotangent(name: str, value: Any, like: Node) -> Node | None:
+    """What a rule has returned for an input, in its dtype. Raises TypeError and ValueError for what isn't of its shape."""
     if value is None or not like.dtype.inexact:
         return None
     try:
@@ -265,7 +278,7 @@ def _is_constant(x: Any) -> bool:
     return isinstance(x, (bool, int, str, bytes)) or callable(x)
 
 
-def _closed(name: str, found: list[Node | None], sources: Sequence[Node]) -> list[Node | None]:
+def closed_cotangents(name: str, found: list[Node | None], sources: Sequence[Node]) -> list[Node | None]:
     """The cotangents that a rule has given, once more differentiable by everything but what it has read as plain values."""
     return [None if x is None else closed_by(f"{name}: its derivative rule", x, sources) for x in found]
 
@@ -324,7 +337,7 @@ def _transposed(name: str, args: tuple[Any, ...], rule: Callable[..., Any], out_
         known = set(real)
         if any(x in known for x in topological([g for g in results if g is not None])):
             raise RuntimeError(f"{name}: the tangent that its forward rule returns is not linear in the given tangents")
-        return _closed(name, results, list(code.left))
+        return closed_cotangents(name, results, list(code.left))
 
     return transposed
 
@@ -469,14 +482,14 @@ class custom_vjp(_Custom):
         def rule(cotangents: list[Node | None], node: Node) -> list[Node | None]:
             kept = tree.map(lambda x: _seen(x, node), residuals) if holds_output else residuals
             with custom_code() as code:
-                result = backward(*fixed, kept, out_structure.unflatten(_filled(cotangents, node)))
+                result = backward(*fixed, kept, out_structure.unflatten(filled_cotangents(cotangents, node)))
             if not isinstance(result, (tuple, list)) or len(result) != len(given):
                 raise ValueError(f"{name}: the backward rule must return a tuple with one entry for each argument")
             flat: list[Any] = []
             for part, child in zip(result, structure.children, strict=True):
                 flat += [None] * child.count if part is None else _leaves_of(name, part, child)
-            checked = [_checked(name, flat[i], leaves[i].node) for i in inputs]
-            return _closed(name, checked, [*unknown, *code.left])
+            checked = [checked_cotangent(name, flat[i], leaves[i].node) for i in inputs]
+            return closed_cotangents(name, checked, [*unknown, *code.left])
 
         transposed = None
         if self.pushforward is not None:
@@ -519,8 +532,8 @@ def passing(
     def backward(cotangents: list[Node | None], node: Node) -> list[Node | None]:
         with custom_code() as code:
             found = rule(tuple([None if u is None else wrap(u) for u in cotangents]))
-        checked = [_checked(name, u, x) for u, x in zip(found, inputs, strict=True)]
-        return _closed(name, checked, [*code.left])
+        checked = [checked_cotangent(name, u, x) for u, x in zip(found, inputs, strict=True)]
+        return closed_cotangents(name, checked, [*code.left])
 
     return _record(name, tensors, inputs, backward, True, lambda cotangents, node: cotangents)
 
@@ -539,72 +552,3 @@ def _leaves_of(name: str, part: Any, structure: tree.Structure) -> list[Any]:
     if own.count != structure.count:
         raise ValueError(f"{name}: the backward rule returned a tree unlike its argument")
     return leaves
-
-
-def host_call(
-    f: Callable[..., Any],
-    *args: Any,
-    shape: Any,
-    dtype: Any,
-    vjp: Callable[..., Any] | None = None,
-    vmap: Callable[..., Any] | None = None,
-) -> Any:
-    """Call host code when the value is asked for: f gets read-only NumPy arrays and returns one of `shape` and `dtype`.
-
-    For several outputs give lists of shapes and dtypes; f then returns a tuple. vjp(cotangent, *args) works on tensors and
-    returns a tuple with one cotangent for each argument; without it, differentiating is an error. Under vmap,
-    vmap(*args) is called in place of f, all of its arguments with the batch axis in front; without it, f is called for one
-    example after another. f may run more than once and must not depend on what it doesn't get.
-
-    >>> import adjoint as ad
-    >>> import numpy as np
-    >>> x = ad.variable([1.0, 2.0])
-    >>> y = ad.host_call(np.cbrt, x, shape=(2,), dtype="float32", vjp=lambda g, x: (g / (3 * ad.power(x, 2.0 / 3.0)),))
-    >>> y.sum().backward()
-    >>> x.grad
-    Tensor([0.3333, 0.21  ])
-    """
-    return _host_call(f, args, shape, dtype, vjp, vmap, False)
-
-
-def exact_call(f: Callable[..., Any], *args: Any, shape: Any, dtype: Any, vjp: Any = None, vmap: Any = None) -> Any:
-    """`host_call` of a function that is never called again to find out what failed, and that keeps none of its arrays. Its rule
-    is vjp(result, cotangent, *args)."""
-    return _host_call(f, args, shape, dtype, vjp, vmap, True)
-
-
-def _host_call(
-    f: Callable[..., Any], args: Sequence[Any], shape: Any, dtype: Any, vjp: Any, vmap: Any, exact: bool
-) -> Any:
-    nodes = [as_node(x) for x in args]
-    several = isinstance(shape, list)
-    if several:
-        dtypes = dtype if isinstance(dtype, (list, tuple)) else [dtype] * len(shape)
-        type: Any = tuple(array_type(as_shape(s, "host_call"), as_dtype(d)) for s, d in zip(shape, dtypes, strict=True))
-    else:
-        type = array_type(as_shape(shape, "host_call"), as_dtype(dtype))
-    made = primitive.host_call(
-        primitive.HostFunction(f, vjp, vmap, _exact_rule if exact else _host_rule, exact), nodes, type
-    )
-    frame = user_frame(1)
-    if frame is not None:
-        recorded(made, frame)
-    return tuple(wrap(select(made, i)) for i in range(len(type))) if several else wrap(made)
-
-
-def _exact_rule(rule: Callable[..., Any], u: Any, node: Node) -> list[Node | None]:
-    """The rule of an exact call gets what it gave as well, by which what follows can wait for it."""
-    return _host_rule(functools.partial(rule, wrap(node)), u, node)
-
-
-def _host_rule(rule: Callable[..., Any], u: Any, node: Node) -> list[Node | None]:
-    cotangents = _filled(u if isinstance(u, list) else [u], node)
-    with custom_code() as code:
-        result = rule(tuple(cotangents) if isinstance(u, list) else cotangents[0], *(wrap(x) for x in node.inputs))
-    results = list(result) if isinstance(result, (tuple, list)) else [result]
-    if len(results) != len(node.inputs):
-        raise ValueError(
-            f"host_call: vjp returned {len(results)} cotangents for {len(node.inputs)} arguments{at_user()}"
-        )
-    checked = [_checked("host_call", g, x) for g, x in zip(results, node.inputs, strict=True)]
-    return _closed("host_call", checked, list(code.left))
