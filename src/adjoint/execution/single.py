@@ -42,7 +42,7 @@ def compute_single(node: Node) -> bool:
     except Exception:
         return False
     if type(array) is not np.ndarray or array.base is not None or any([array is x for x in arrays]):
-        array = np.array(array)
+        array = np.array(array, order="C")  # as its plan lays it out: sums go through memory in order
     if node.value is None:
         begin_walk()  # whoever is interrupted by this numbers its graph anew: there are new values in it
         node.value = array
