@@ -466,6 +466,16 @@ def test_one_small_operation_lies_in_memory_as_its_plan_lays_it(monkeypatch: pyt
         assert alone.node.value.strides == planned.node.value.strides
 
 
+def test_a_version_of_what_has_a_value_forgets_what_that_was_computed_from() -> None:
+    p = ad.variable([1.0, 2.0])
+    for _ in range(3):
+        q = p * 0.5
+        p.data = q
+        q.numpy()
+        p.numpy()
+        assert not p.node.inputs
+
+
 def test_what_is_unusual_is_planned_though_it_is_small() -> None:
     zero, infinite = ad.tensor(0.0), ad.tensor(np.inf)
     x = ad.variable([0.0, 1.0])
