@@ -324,12 +324,12 @@ met = threading.Event()
 class Slow:  # a finder that finds nothing, some time after the import has begun
     @staticmethod
     def find_spec(name, path=None, target=None):
-        if name == "adjoint.compiler.linking":
+        if name == sys.argv[1]:
             met.set()
             time.sleep(0.3)
 
 sys.meta_path.insert(0, Slow)
-work = lambda: ad.sum(ad.tanh(ad.tensor(np.ones((40, 40))))).item()
+work = lambda: [ad.sum(ad.tanh(ad.tensor(np.ones((40, 40))))).item() for _ in range(3)][-1]
 thread = threading.Thread(target=work)
 thread.start()
 assert met.wait(60)
@@ -343,11 +343,14 @@ thread.join()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_a_fork_while_another_thread_imports_the_compiler() -> None:
+@pytest.mark.parametrize(
+    ("backend", "module"), [("native", "adjoint.compiler.linking"), ("auto", "adjoint.runtime.object_cache")]
+)
+def test_a_fork_while_another_thread_imports_the_compiler(backend: str, module: str) -> None:
     """It waits: in the child nobody would ever end that, and whoever imports it as well would wait for good. Locks that are made
     meanwhile are free in both."""
-    environment = {**os.environ, "ADJOINT_BACKEND": "native"}
-    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORK_WHILE_THE_COMPILER_IS_IMPORTED]
+    environment = {**os.environ, "ADJOINT_BACKEND": backend}
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORK_WHILE_THE_COMPILER_IS_IMPORTED, module]
     result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert (result.returncode, result.stderr) == (0, "")
 

@@ -14,6 +14,7 @@ import pytest
 import adjoint as ad
 from adjoint import nn
 from adjoint.compiler import linking, units
+from adjoint.compiler.extents import Sheet
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.tables import Start
@@ -152,6 +153,15 @@ def forgotten() -> Any:
     yield
     for known in (relatives._known, relatives._first, kindred._known):
         known.clear()
+
+
+def test_a_plan_with_other_numbers_has_as_many_steps() -> None:
+    plan, _, _ = recorded([ad.exp(ad.tensor(np.ones((3, 4)))).sum() + 1.0])
+    described = relatives.describe(plan)
+    assert described is not None
+    with Sheet() as sheet:
+        made = relatives.with_sizes(plan, sheet, described.numbers)
+    assert made.count == len(made.placed) == plan.count > 1
 
 
 def test_what_was_used_longest_ago_is_let_go() -> None:

@@ -455,6 +455,29 @@ def test_one_small_operation_needs_no_plan(what: str, monkeypatch: pytest.Monkey
     assert x.grad is not None and x.grad.shape == x.shape
 
 
+def test_one_small_operation_lies_in_memory_as_its_plan_lays_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    ad.set_deterministic(True)
+    given = np.arange(32, dtype="f4").reshape(4, 8)
+    for f in (lambda x: ad.permute_dims(x, (1, 0)), lambda x: ad.broadcast_to(x, (2, 4, 4)), lambda x: x[:, ::-2]):
+        x = ad.tensor(given[:, :4])
+        alone, planned = f(x), f(x)
+        alone.numpy()
+        with monkeypatch.context() as patch:
+            patch.setattr(evaluation, "compute_single", lambda node: False)
+            planned.numpy()
+        assert alone.node.value.strides == planned.node.value.strides
+
+
+def test_a_version_of_what_has_a_value_forgets_what_that_was_computed_from() -> None:
+    p = ad.variable([1.0, 2.0])
+    for _ in range(3):
+        q = p * 0.5
+        p.data = q
+        q.numpy()
+        p.numpy()
+        assert not p.node.inputs
+
+
 def test_what_is_unusual_is_planned_though_it_is_small() -> None:
     zero, infinite = ad.tensor(0.0), ad.tensor(np.inf)
     x = ad.variable([0.0, 1.0])

@@ -13,6 +13,7 @@ import importlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from adjoint import _forks
 from adjoint.graph import Node
 from adjoint.graph.node import ArrayType
 from adjoint.plan.plan import Plan
@@ -27,6 +28,7 @@ Kind = tuple[str, str, tuple[int, ...]]
 _known: set[Kind] = set()  # that were compiled in this process
 _correction = [1.0]  # by what it took lately, of what was said
 MOST_CORRECTED = 4.0
+_importing = _forks.waited_for()  # in the child of a fork in the midst of an import nobody would ever end that
 
 
 def kinds_of(plan: Plan) -> set[Kind]:
@@ -78,5 +80,6 @@ def _entry(kinds: Iterable[Kind]) -> str:
 
 
 def _entries() -> Any:
-    """The module of the cache on disk, which isn't loaded before something is large."""
-    return importlib.import_module("adjoint.runtime.object_cache")
+    """The module of the cache on disk, which a program of tiny graphs never needs."""
+    with _importing:
+        return importlib.import_module("adjoint.runtime.object_cache")

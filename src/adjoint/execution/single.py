@@ -10,7 +10,7 @@ from adjoint.execution.interpreter import constant
 from adjoint.execution.silence import quietly
 from adjoint.graph import Node
 from adjoint.plan.canonical import begin_walk
-from adjoint.primitives.core import FULL, WATCHED
+from adjoint.primitives.core import FULL, VERSION, WATCHED
 from adjoint.unknown import Unknown
 
 SMALL = 32  # elements
@@ -42,10 +42,10 @@ def compute_single(node: Node) -> bool:
     except Exception:
         return False
     if type(array) is not np.ndarray or array.base is not None or any([array is x for x in arrays]):
-        array = np.array(array)
+        array = np.array(array, order="C")  # as its plan lays it out: sums go through memory in order
     if node.value is None:
         begin_walk()  # whoever is interrupted by this numbers its graph anew: there are new values in it
         node.value = array
-        if not node.tracked:
+        if not node.tracked or node.op is VERSION:  # to every derivative a version is a leaf
             node.inputs = ()
     return True

@@ -129,12 +129,13 @@ def with_sizes(plan: Plan, sheet: Sheet, numbers: Sequence[Any]) -> Plan:
     leaves = len(plan.leaf_types)
     made.leaf_types, made.number_types = types[:leaves], types[leaves : leaves + len(plan.number_types)]
     made.constants = dict(plan.constants)
-    made.steps = []
+    steps = []
     for step in plan.steps:
         attributes = None if step.attributes is None else put(attributes_of(step), left)
         result = types[step.output]
         kernel = step.op.kernel(attributes, result)
-        made.steps.append(Step(step.op, attributes, kernel, step.op.masked or kernel, step.inputs, step.output, result))
+        steps.append(Step(step.op, attributes, kernel, step.op.masked or kernel, step.inputs, step.output, result))
+    made.steps = steps
     return made
 
 
