@@ -222,9 +222,7 @@ def _run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[
     if plan.price == math.inf:
         return _guarded(compute, masks, always, checked)
     plan.unpriced -= 1
-    if (
-        plan.unpriced > 0
-    ):  # the clock takes as long as some steps: it is asked in a part of the runs, which stand for all
+    if plan.unpriced > 0:  # the clock takes as long as some steps: a part of the runs is timed, which stand for all
         return _guarded(compute, masks, always, checked)
     started = thread_time()  # of the processor: others keep it busy at times
     results = _guarded(compute, masks, always, checked)

@@ -32,9 +32,7 @@ FROM_DISK = 5  # times less is the price of what is in the cache
 HUGE = 1 << 22  # elements from which one that is new may be worth compiling,
 PER_ELEMENT = 1e-9  # because NumPy takes so many seconds for each
 DETERMINISTIC_FROM = 1 << 12  # elements: where results must not depend on what ran before, smaller plans are NumPy's
-SECONDS = (
-    0.006  # what the tape machine, relatives and small plans take at most, about: for a plan, and for each of its steps
-)
+SECONDS = 0.006  # what the tape machine, relatives and small plans take at most: for a plan, and for each of its steps
 SECONDS_PER_STEP = 0.0005
 LOADING = 0.04  # what loading the compiler takes, once in a process
 STEPS_THAT_COUNT = 64  # of a long plan of small arrays: the tape machine takes over then

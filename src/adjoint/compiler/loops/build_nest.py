@@ -36,9 +36,8 @@ class NestWriter(NestValues):
                 self.row_values, self.values, self.divisors, e.known = {}, {}, {}, {}
                 with e.when_any(condition):
                     self.loops()
-        elif (
-            self.schedule.streamed
-        ):  # twice as well: arrays may begin anywhere, and the code may serve rows of other lengths
+        elif self.schedule.streamed:
+            # twice as well: arrays may begin anywhere, and the code may serve rows of other lengths
             aligned = e.test("eq", e.index("and", self.extent_of(self.schedule.inner[-1]), e.lanes - 1), 0)
             for slot in self.schedule.streamed:
                 aligned = e.all_of(aligned, e.aligned(self.pointer(slot)))

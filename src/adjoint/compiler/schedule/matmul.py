@@ -45,13 +45,9 @@ class ProductSchedule(NamedTuple):
     sums: int = 0  # products that are added up one after the other
     overlap: int = 0  # of so many rows one may be computed twice, to spare a kernel of another height
     each: int = 0  # terms of a part
-    across: bool = (
-        False  # parts: it is the transpose that is computed, so that of two matrices the smaller one is packed
-    )
+    across: bool = False  # parts: the transpose is computed, so that of two matrices the smaller one is packed
     within: ProductSchedule | None = None  # turned: how the transpose is computed
-    near: tuple[
-        int, ...
-    ] = ()  # arrays of which the rows of a range are read or written behind it: fetched while it is computed
+    near: tuple[int, ...] = ()  # arrays whose rows of a range are read or written behind it: fetched meanwhile
 
     def height(self, panel: Panel, rows: int | None = None) -> int:
         """Rows of a tile. Where A is gathered, all panels share what was gathered."""

@@ -77,9 +77,8 @@ def _in_tiles(window: Window, found: WindowSchedule) -> WindowSchedule:
     if adds_up:  # a part adds up enough to be worth its sums
         least = -(-4 * table.winograd_sums // of_image)
         tile = evenly(images, min(max(tile, least), images))
-    most = larger(
-        (table.winograd_sums if adds_up else table.winograd_tiles) * 16 // form.side**2, 1
-    )  # as much space for a block
+    most = table.winograd_sums if adds_up else table.winograd_tiles
+    most = larger(most * 16 // form.side**2, 1)  # as much space for a block
     count = -(-tile * of_image // most)
     heights = dict(table.heights)
     beside = tuple(panels(channels, found.lanes, max(heights)))
