@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from adjoint import tracing
-from adjoint.dtypes import DTYPES, DType, default_dtype, float64, int64
+from adjoint.arrays.standard import finfo
+from adjoint.dtypes import DTYPES, DType, default_dtype, float64, int64, real_of
 from adjoint.graph import array_type
 from adjoint.plan.canonical import ValueNeededError
 from adjoint.primitives.core import leaf
@@ -238,8 +239,9 @@ def _seen(x: Any) -> Any:
 
 def _check_deviations(name: str, std: Any) -> None:
     given = _seen(std)
-    if given is not None and given.dtype.kind != "c" and (given < 0).any():
-        raise RuntimeError(f"{name}: a deviation is negative{at_user()}")
+    if given is not None:
+        _must(name, given.dtype.kind != "c", "deviations are real")
+        _must(name, bool((given >= 0).all()), "a deviation is negative, or NaN")
 
 
 @function(methods=False)
@@ -272,7 +274,7 @@ def poisson(input: Any, generator: Any = None) -> Any:
     seed = int(source(generator).integers(0, 2**62, ()).item())
     rates = np.asarray(input.detach().numpy())
     _must("poisson", not (rates < 0).any(), "a rate is negative")
-    return core.tensor(np.random.default_rng(seed).poisson(rates).astype(input.dtype.dtype))
+    return core.tensor(np.asarray(np.random.default_rng(seed).poisson(rates), input.dtype.dtype))
 
 
 @function(methods=False)
@@ -356,8 +358,10 @@ def _drawn_in_place(name: str, draw: Any, of_integers: bool = False) -> None:
 def _uniform(g: Any, shape: Any, kind: Any, from_: float = 0.0, to: float = 1.0, **old: float) -> Any:
     a = old.pop("from", from_)
     _no_more("uniform_", old)
-    if a > to:
-        raise RuntimeError(f"uniform_: no number from {a} to {to}{at_user()}")
+    largest = float(finfo(real_of(kind)).max)
+    if not max(abs(a), abs(to), to - a) <= largest:
+        raise RuntimeError(f"uniform_: {kind.name} doesn't hold all numbers from {a} to {to}{at_user()}")
+    _must("uniform_", a <= to, f"no number from {a} to {to}")
     if kind.kind == "c":
         return core.astype(g.uniform(shape, a, to), kind) + core.astype(g.uniform(shape, a, to), kind) * 1j
     return g.uniform(shape, a, to, dtype=kind)
@@ -368,11 +372,16 @@ def _normal(g: Any, shape: Any, kind: Any, mean: float = 0.0, std: float = 1.0) 
     return _normal_of(g, shape, kind) * std + mean
 
 
-def _integers(g: Any, shape: Any, kind: Any, from_: Any = None, to: Any = None, **old: Any) -> Any:
+ALONE: Any = object()  # the default of a bound: None is one that may be given
+
+
+def _integers(g: Any, shape: Any, kind: Any, from_: Any = None, to: Any = ALONE, **old: Any) -> Any:
     low = old.pop("from", from_)
     _no_more("random_", old)
-    if to is None:  # one number is where they end; without any they go as far as the dtype has them all
-        low, high = (0, _last_integer(kind) + 1) if low is None else (0, int(low))
+    if to is ALONE and low is not None:  # one number is where they end
+        low, high = 0, int(low)
+    elif to is ALONE or to is None:  # as far as the dtype has them all
+        low, high = int(low or 0), _last_integer(kind) + 1
     else:
         low, high = int(low or 0), int(to)
     _must("random_", low < high, f"no integer from {low} to below {high}")
