@@ -134,6 +134,8 @@ def _chosen_program(plan: Plan, at_once: bool) -> Program:
     if wait:
         plan.price = plan.spent + wait
     elif plan.spent >= plan.price:
+        if whole.count:
+            native_backend()  # to load the compiler, which `loading` has paid for, isn't to compile
         started = thread_time()
         native = _native(whole, at_once) if whole.count else None
         if native is not None:
