@@ -370,6 +370,36 @@ def test_an_argument_that_stands_for_what_the_code_computes_with() -> None:
         Used.apply(flat, double(2.0), Holder(scale))
 
 
+def test_a_rule_without_a_derivative_for_what_stands_for_a_tensor() -> None:
+    class Silent(OfParameters):
+        @staticmethod
+        def backward(ctx: Any, gradient: ad.Tensor) -> Any:
+            return None, gradient, None
+
+    w = ad.variable(3.0, dtype="float64")
+    flat, held = ad.stack([w]), Holder([w])
+    made = Silent.apply(flat, double(2.0), held)
+    equal(made, 6.0)
+    with pytest.raises(RuntimeError, match="None for that argument"):
+        made.backward()
+
+    @ad.custom_vjp
+    def scaled(parameters: ad.Tensor, x: ad.Tensor) -> ad.Tensor:
+        return x * held
+
+    scaled.def_vjp(lambda parameters, x: (x * held, None), lambda kept, g: (None, g))
+    with pytest.raises(RuntimeError, match="None for that argument"):
+        scaled(flat, double(2.0)).backward()
+
+    @ad.custom_jvp
+    def other(parameters: ad.Tensor, x: ad.Tensor) -> ad.Tensor:
+        return x * held
+
+    other.def_jvp(lambda primals, tangents: (primals[1] * 3.0, tangents[1] * 3.0))
+    with pytest.raises(RuntimeError, match="None for that argument"):
+        other(flat, double(2.0)).backward()
+
+
 class Holder:
     """What holds tensors where nobody looks for them."""
 

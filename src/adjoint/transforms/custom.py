@@ -146,10 +146,11 @@ class Function:
             checked = [
                 checked_cotangent(f"{cls.__name__}.backward", results[i], x) for i, x in zip(inputs, nodes, strict=True)
             ]
+            _check_answered(f"{cls.__name__}.backward", checked, standing)
             return closed_cotangents(cls.__name__, checked, [*unknown, *backward.left])
 
         made = _record(cls.__name__, outputs, nodes, rule, several)
-        _check_closed(cls.__name__, made, nodes, forward.left)
+        standing = _check_closed(cls.__name__, made, nodes, forward.left)
         stand_ins = made if several else [OUTPUT]
         ctx._saved = tuple(_connected(x, outputs, stand_ins) for x in ctx._saved)
         kept = vars(ctx)
@@ -173,15 +174,16 @@ def _refuse_tracked(name: str, values: Any, where: str, instead: str, given: Seq
         )
 
 
-def _check_closed(name: str, made: Sequence[Tensor], inputs: Sequence[Node], left: Iterable[Node]) -> None:
+def _check_closed(name: str, made: Sequence[Tensor], inputs: Sequence[Node], left: Iterable[Node]) -> list[list[int]]:
     """Raise RuntimeError where the outputs were computed from a tracked tensor that is no argument: the rule, which replaces
     their derivatives, has none for it.
 
     It has where an argument that nothing was computed with was made of that tensor: the parameters of a network as one vector,
-    say, whose cotangent the adjoint method of a differential equation gives.
+    say, whose cotangent the adjoint method of a differential equation gives. For each such tensor the places of these arguments
+    are returned: see `_check_answered`.
     """
     if not made or not get_mode().grad:
-        return
+        return []
     node = made[0].node
     whole = node if node.op is primitive.CUSTOM else node.inputs[0]
     given, used, outside = set(inputs), set[Node](), list[Node]()
@@ -198,18 +200,35 @@ def _check_closed(name: str, made: Sequence[Tensor], inputs: Sequence[Node], lef
                 outside.append(node)
             stack += before
     if not outside:
-        return
-    below = topological([x for x in inputs if x not in used], lambda x: x.tracked)
-    stands_for = {
-        *below,
-        *[x.attributes for x in below if x.op in (LEAF, VERSION)],
-    }  # variables, which have other values by now
-    for node in outside:
-        if node not in stands_for and (node.op not in (LEAF, VERSION) or node.attributes not in stands_for):
-            raise RuntimeError(
-                f"{name}: it computes with a tracked tensor of shape {node.type.shape} that is none of its arguments, so that "
-                f"would have no derivative. Make it an argument, or t.detach() where a constant is meant{at_user()}"
-            )
+        return []
+    made_of = {i: _tracked_below(x) for i, x in enumerate(inputs) if x not in used}
+    standing = [[i for i, below in made_of.items() if not below.isdisjoint(_selves(node))] for node in outside]
+    if not all(standing):
+        node = outside[standing.index([])]
+        raise RuntimeError(
+            f"{name}: it computes with a tracked tensor of shape {node.type.shape} that is none of its arguments, so that "
+            f"would have no derivative. Make it an argument, or t.detach() where a constant is meant{at_user()}"
+        )
+    return standing
+
+
+def _selves(node: Node) -> list[Any]:
+    """A node, and the variable of which it is the value, which may have another one by now."""
+    return [node, node.attributes] if node.op in (LEAF, VERSION) else [node]
+
+
+def _tracked_below(node: Node) -> set[Any]:
+    """What a node was made of."""
+    return {x for below in topological([node], lambda x: x.tracked) for x in _selves(below)}
+
+
+def _check_answered(name: str, found: Sequence[Node | None], standing: list[list[int]]) -> None:
+    """Raise RuntimeError where a rule gives no cotangent to any argument that stands for a tensor with which was computed."""
+    if any(all(found[i] is None for i in places) for places in standing):
+        raise RuntimeError(
+            f"{name}: it computes with a tracked tensor of which an argument was made that it doesn't read, and its rule returns "
+            f"None for that argument, so that would have no derivative{at_user()}"
+        )
 
 
 def _as_computed(x: Any) -> Node:
@@ -426,8 +445,14 @@ class custom_jvp(_Custom):
             out_leaves, out_structure = tree.flatten(self.function(*args, **keywords))
         inputs = [x.node for x in tree.flatten(given)[0] if isinstance(x, Tensor)]
         backward = _transposed(name, given, functools.partial(rule, *fixed), out_structure)
-        made = _record(name, out_leaves, inputs, backward, out_structure.kind is not None, backward)
-        _check_closed(name, made, inputs, code.left)
+
+        def transposed(cotangents: list[Node | None], node: Node) -> list[Node | None]:
+            found: list[Node | None] = backward(cotangents, node)
+            _check_answered(name, found, standing)
+            return found
+
+        made = _record(name, out_leaves, inputs, transposed, out_structure.kind is not None, transposed)
+        standing = _check_closed(name, made, inputs, code.left)
         return out_structure.unflatten(made)
 
 
@@ -489,6 +514,7 @@ class custom_vjp(_Custom):
             for part, child in zip(result, structure.children, strict=True):
                 flat += [None] * child.count if part is None else _leaves_of(name, part, child)
             checked = [checked_cotangent(name, flat[i], leaves[i].node) for i in inputs]
+            _check_answered(name, checked, standing)
             return closed_cotangents(name, checked, [*unknown, *code.left])
 
         transposed = None
@@ -496,7 +522,7 @@ class custom_vjp(_Custom):
             transposed = _transposed(name, given, functools.partial(self.pushforward, *fixed), out_structure)
         nodes = [leaves[i].node for i in inputs]
         made = _record(name, out_leaves, nodes, rule, out_structure.kind is not None, transposed)
-        _check_closed(name, made, nodes, forward.left)
+        standing = _check_closed(name, made, nodes, forward.left)
         stand_ins: Sequence[Any] = made if out_structure.kind is not None else [OUTPUT]
         if isinstance(residuals, PLAIN):
             residuals = _connected(residuals, out_leaves, stand_ins)
