@@ -10,6 +10,7 @@ import adjoint.torch as torch
 from adjoint import optim
 from adjoint.batch import Batch
 from adjoint.derive import expand
+from adjoint.execution import prices
 from adjoint.graph import array_type, topological
 from adjoint.optim import alike
 from adjoint.plan.canonical import canonicalize
@@ -217,6 +218,19 @@ def test_a_plan_has_a_call_as_one_step_until_its_steps_are_asked_for():
         assert step.output == of_call[k % 6]
     made = {step.output for step in steps} | set(range(len(plan.leaf_types) + len(plan.number_types)))
     assert all([made.issuperset(set(step.inputs) - plan.constants.keys()) for step in steps])
+
+
+def test_kinds_of_operations_are_found_with_calls_as_they_are_and_in_no_order():
+    a, b = [ad.tensor(np.tile(x, (40, 40))).node for x in (A, B)]
+    line = ad.tensor(A[0]).node
+    whole = full(2.0, array_type(a.shape, a.dtype))
+    plan = plan_of([*outputs(a, b), *outputs(b, a), *outputs(a, whole), *outputs(line, line)])
+    found = prices.kinds_of(plan)
+    assert not plan.listed[1]
+    assert CALL in [step.op for step in plan.placed]
+    assert len(plan.steps) == plan.count
+    assert CALL not in [step.op for step in plan.placed]
+    assert found == prices.kinds_of(plan)  # what is known of them doesn't depend on who has asked for steps
 
 
 def test_the_steps_of_a_call_follow_each_other():

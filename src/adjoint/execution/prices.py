@@ -16,7 +16,9 @@ from typing import Any
 from adjoint import _forks
 from adjoint.graph import Node
 from adjoint.graph.node import ArrayType
+from adjoint.plan.inlining import written_out
 from adjoint.plan.plan import Plan
+from adjoint.primitives.callees import CALL
 
 NEW = 0.005  # seconds for each kind of operations of which nothing was compiled,
 KNOWN = 0.002  # and for each of the others, some of whose kernels are new
@@ -32,9 +34,12 @@ _importing = _forks.waited_for()  # in the child of a fork in the midst of an im
 
 
 def kinds_of(plan: Plan) -> set[Kind]:
-    """The kinds of a plan's steps."""
+    """The kinds of a plan's steps, which needn't be in order for that, nor calls written out that are like others."""
     ndims = [t.ndim if type(t) is ArrayType else -1 for t in plan.types]
-    found = {(step.op, step.type, *[ndims[i] for i in step.inputs]) for step in plan.steps}
+    calls = {(*x.attributes, *[ndims[i] for i in x.inputs]): x for x in plan.placed if x.op is CALL}
+    found = {(x.op, x.type, *[ndims[i] for i in x.inputs]) for x in plan.placed if x.op is not CALL}
+    for like in calls.values():
+        found |= {(x.op, x.type, *[ndims[i] for i in x.inputs]) for x in written_out(like)}
     return {(op.name, _dtype(kind), tuple(rest)) for op, kind, *rest in found}
 
 
