@@ -192,14 +192,15 @@ def test_what_compiling_took_corrects_prices(fresh_prices: Any) -> None:
     assert before > prices.seconds(others, 1) >= before / prices.MOST_CORRECTED / 1.001
 
 
-@pytest.mark.parametrize("known", ["nothing", "by this process", "by an earlier one"])
+@pytest.mark.parametrize("known", ["nothing", "nothing, but it is cheap", "by this process", "by an earlier one"])
 def test_what_is_large_is_compiled_once_a_part_of_its_price_was_lost(
     known: str, programs: list[Any], fresh_prices: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(prices, "NEW", 1e6)
+    monkeypatch.setattr(prices, "NEW", 0.01 if known == "nothing, but it is cheap" else 1e6)
     monkeypatch.setattr(prices, "KNOWN", 1e-9)
     monkeypatch.setattr(prices, "STEP", 0.0)
     monkeypatch.setattr(tiers, "loading", 0.0)
+    monkeypatch.setattr(tiers, "at_once", 0.5)
     monkeypatch.setattr(evaluation, "_cache", PlanCache(1 << 28))
     monkeypatch.setattr(evaluation, "_seen", {})
     x = ad.tensor(np.ones((SIDE, SIDE)))
@@ -218,3 +219,8 @@ def test_what_is_large_is_compiled_once_a_part_of_its_price_was_lost(
     for _ in range(3):
         turn()
     assert [isinstance(program, Native) for program in programs] == [known != "nothing"] * 3
+
+
+def test_half_a_second_of_compiling_waits_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tiers, "at_once", 0.5)
+    assert [tiers.is_allowed(price) for price in (0.3, 0.3, 0.15, 0.1, 0.04)] == [True, False, True, False, True]

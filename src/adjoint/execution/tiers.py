@@ -27,7 +27,8 @@ from adjoint.runtime.interrupts import Uninterrupted
 
 BACKENDS = ("numpy", "auto", "native")
 LARGE = 1 << 18  # elements computed in all: from here on a structure that came back likely comes again,
-EARLY = 2  # and so much less needs to have been lost before it is compiled
+EARLY = 2  # and so much less needs to have been lost before it is compiled,
+AT_ONCE = 0.5  # or nothing, for so many seconds of compiling in a process
 FROM_DISK = 5  # times less is the price of what is in the cache
 HUGE = 1 << 22  # elements from which one that is new may be worth compiling,
 PER_ELEMENT = 1e-9  # because NumPy takes so many seconds for each
@@ -60,6 +61,7 @@ class Tiers:
         self.deterministic = False
         self.noticed = False
         self.loading = LOADING
+        self.at_once = AT_ONCE
 
     def patience(self, spent: float) -> float:
         """The seconds that the interpreter may go on with a plan on which it has spent its price: the compiler is loaded first
@@ -76,9 +78,18 @@ class Tiers:
         elements: int = sum([x.type.size for x in nodes if x.value is None and type(x.type) is not tuple])
         if elements > TINY * len(nodes) and budget.at_first_sight(family, SECONDS + SECONDS_PER_STEP * len(nodes)):
             return True
-        if elements < HUGE:
+        gain = PER_ELEMENT * elements - self.loading
+        if elements < HUGE or gain < prices.seconds(set(), len(nodes)):  # of long graphs, kinds needn't be looked for
             return False
-        return PER_ELEMENT * elements >= self.loading + prices.seconds(prices.kinds_of_nodes(nodes), len(nodes))
+        return gain >= prices.seconds(prices.kinds_of_nodes(nodes), len(nodes))
+
+    def is_allowed(self, price: float) -> bool:
+        """Whether something large is compiled before anything was lost on it: what most programs consist of costs little, and
+        they wait for nothing; of many structures, or of dear ones, it isn't known that they stay."""
+        allowed = price <= self.at_once
+        if allowed:
+            self.at_once -= price
+        return allowed
 
     def spend(self, family: Any, seconds: float) -> None:
         """The interpreter has computed a graph that was met first."""
@@ -107,7 +118,7 @@ class Tiers:
         kinds = prices.kinds_of(plan)
         price, paid = prices.seconds(kinds, count), prices.paid(kinds)
         if elements >= LARGE:
-            price = 0.0 if paid else price / EARLY
+            price = 0.0 if paid or self.is_allowed(price) else price / EARLY
         else:  # what is small mostly has few kernels
             price = min(price / FROM_DISK if paid else price, SECONDS + SECONDS_PER_STEP * count)
         found = budget.price(plan.family, plan.asked, price)
