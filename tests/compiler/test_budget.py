@@ -199,6 +199,7 @@ def test_what_is_large_is_compiled_once_a_part_of_its_price_was_lost(
     monkeypatch.setattr(prices, "NEW", 0.01 if known == "nothing, but it is cheap" else 1e6)
     monkeypatch.setattr(prices, "KNOWN", 1e-9)
     monkeypatch.setattr(prices, "STEP", 0.0)
+    monkeypatch.setattr(importlib.import_module("adjoint.execution.tiers"), "SECONDS", 1e6)  # nothing is tried
     monkeypatch.setattr(tiers, "loading", 0.0)
     monkeypatch.setattr(tiers, "at_once", 0.5)
     monkeypatch.setattr(evaluation, "_cache", PlanCache(1 << 28))
@@ -221,6 +222,20 @@ def test_what_is_large_is_compiled_once_a_part_of_its_price_was_lost(
     assert [isinstance(program, Native) for program in programs] == [known != "nothing"] * 3
 
 
-def test_half_a_second_of_compiling_waits_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_half_a_second_of_compiling_waits_for_nothing(
+    programs: list[Any], fresh_prices: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is huge is compiled at first sight as long as its price is left of that; what it took is taken off."""
+    monkeypatch.setattr(tiers, "loading", 0.0)
     monkeypatch.setattr(tiers, "at_once", 0.5)
-    assert [tiers.is_allowed(price) for price in (0.3, 0.3, 0.15, 0.1, 0.04)] == [True, False, True, False, True]
+    monkeypatch.setattr(prices, "NEW", 0.1)
+    monkeypatch.setattr(evaluation, "_cache", PlanCache(1 << 28))
+    monkeypatch.setattr(evaluation, "_seen", {})
+    x = ad.tensor(np.ones((2048, 2048)))
+    (ad.tanh(x * 2.0) + 1.0).numpy()
+    assert [isinstance(program, Native) for program in programs] == [True]
+    assert 0.0 < tiers.at_once < 0.5
+    monkeypatch.setattr(tiers, "at_once", 0.1)
+    (ad.cos(x - 2.0) / 3.0).numpy()
+    assert not any(isinstance(program, Native) for program in programs[1:])
+    assert tiers.at_once == 0.1

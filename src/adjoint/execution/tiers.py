@@ -31,6 +31,7 @@ EARLY = 2  # and so much less needs to have been lost before it is compiled,
 AT_ONCE = 0.5  # or nothing, for so many seconds of compiling in a process
 FROM_DISK = 5  # times less is the price of what is in the cache
 HUGE = 1 << 22  # elements from which one that is new may be worth compiling,
+SHORT = 1000  # nodes: of a longer one, so many times more,
 PER_ELEMENT = 1e-9  # because NumPy takes so many seconds for each
 DETERMINISTIC_FROM = 1 << 12  # elements: where results must not depend on what ran before, smaller plans are NumPy's
 SECONDS = 0.006  # what the tape machine, relatives and small plans take at most: for a plan, and for each of its steps
@@ -79,17 +80,16 @@ class Tiers:
         if elements > TINY * len(nodes) and budget.at_first_sight(family, SECONDS + SECONDS_PER_STEP * len(nodes)):
             return True
         gain = PER_ELEMENT * elements - self.loading
-        if elements < HUGE or gain < prices.seconds(set(), len(nodes)):  # of long graphs, kinds needn't be looked for
-            return False
-        return gain >= prices.seconds(prices.kinds_of_nodes(nodes), len(nodes))
+        huge = elements >= HUGE * max(1.0, len(nodes) / SHORT)
+        if elements < HUGE or (not huge and gain < prices.seconds(set(), len(nodes))):
+            return False  # of long graphs, kinds needn't be looked for
+        price = prices.seconds(prices.kinds_of_nodes(nodes), len(nodes))
+        return gain >= price or (huge and self.is_allowed(price))
 
     def is_allowed(self, price: float) -> bool:
         """Whether something large is compiled before anything was lost on it: what most programs consist of costs little, and
         they wait for nothing; of many structures, or of dear ones, it isn't known that they stay."""
-        allowed = price <= self.at_once
-        if allowed:
-            self.at_once -= price
-        return allowed
+        return price <= self.at_once
 
     def spend(self, family: Any, seconds: float) -> None:
         """The interpreter has computed a graph that was met first."""
@@ -151,6 +151,7 @@ def _chosen_program(plan: Plan, at_once: bool) -> Program:
         native = _native(whole, at_once) if whole.count else None
         if native is not None:
             took = thread_time() - started
+            tiers.at_once -= took
             plan.program = native
             if not (getattr(native, "stamped", False) or is_tiny(whole)):
                 prices.note(prices.kinds_of(whole), whole.count, took)
