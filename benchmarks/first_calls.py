@@ -35,7 +35,7 @@ def planning_of(layers: int) -> float:
     def timed(self: replay.Replay, *given: object) -> None:
         started = process_time()
         made(self, *given)  # type: ignore[arg-type]
-        spent.append((process_time() - started) / len(self.plan.steps))
+        spent.append((process_time() - started) / len(self.executable.plan.steps))
 
     given = [ad.tensor(x) for x in cliffs.tokens()]
     ad.jit(cliffs.step_of(ad, cliffs.gpt, layers + 1))(*given).item()

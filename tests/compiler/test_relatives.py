@@ -24,6 +24,7 @@ from adjoint.execution.native.program import Native, compile_nests
 from adjoint.execution.native.remembered import Remembered
 from adjoint.execution.numpy_programs import Streaming
 from adjoint.plan.canonical import canonicalize, value_array
+from adjoint.plan.executable import Executable
 from adjoint.plan.plan import Plan, build
 from adjoint.runtime import onednn
 from adjoint.runtime.memory import ALIGNMENT, Lifetime
@@ -130,14 +131,12 @@ def check_kin(outputs: Sequence[ad.Tensor], kind: Any = "kind") -> bool:
     c = canonicalize([y.node for y in outputs])
     wanted = list(dict.fromkeys([c.number[y.node] for y in outputs]))
     c.places = None
-    found = kindred.plan_of_kin(c, tuple(wanted), kind, True)
-    if not isinstance(found, Plan):
+    found = kindred.executable_of_kin(c, tuple(wanted), kind, True)
+    if not isinstance(found, Executable):
         return False
-    plan = build(c, wanted, False)
-    plan.ordered = False
-    for name in ("outputs", "masking", "has_products", "has_algebra", "forgotten", "ordered"):
-        assert getattr(found, name) == getattr(plan, name), name
-    assert found.leaf_types == plan.leaf_types and found.number_types == plan.number_types
+    plan = build(c, wanted, keep=False, ordered=False)
+    for name in ("outputs", "has_products", "has_algebra", "forgotten", "ordered", "leaf_types", "number_types"):
+        assert getattr(found.plan, name) == getattr(plan, name), name
     expected = compile_nests(plan)
     assert expected is not None and isinstance(found.program, Native)
     same(found.program, expected)
@@ -161,7 +160,7 @@ def test_a_plan_with_other_numbers_has_as_many_steps() -> None:
     assert described is not None
     with Sheet() as sheet:
         made = relatives.with_sizes(plan, sheet, described.numbers)
-    assert made.count == len(made.placed) == plan.count > 1
+    assert made.length == len(made.placed) == plan.length > 1
 
 
 def test_what_was_used_longest_ago_is_let_go() -> None:

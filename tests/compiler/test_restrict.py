@@ -29,8 +29,7 @@ def small_arrays_count(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def planned(*outputs: ad.Tensor) -> tuple[Plan, list[Any], list[Any]]:
     c = canonicalize([y.node for y in outputs])
-    plan = build(c, [c.number[y.node] for y in outputs], False)
-    plan.ordered = False
+    plan = build(c, [c.number[y.node] for y in outputs], keep=False, ordered=False)
     return simplified(plan), [value_array(x) for x in c.leaves], [v for v, _ in c.numbers]
 
 
@@ -161,9 +160,8 @@ def test_what_nothing_is_saved_by_stays_as_it_is(monkeypatch: pytest.MonkeyPatch
     assert restricted(plan) is plan
     plan, _, _ = planned(ad.exp(X)[:1])
     assert restricted(plan) is not plan
-    plan.ordered = True  # as under `set_deterministic`
-    assert restricted(plan) is plan
-    plan.ordered = False
+    ordered = plan._replace(ordered=True)  # as under `set_deterministic`
+    assert restricted(ordered) is ordered
     monkeypatch.setattr(restrict, "FEWEST", 25)
     assert restricted(plan) is plan
 

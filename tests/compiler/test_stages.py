@@ -79,7 +79,7 @@ def test_what_is_shown_of_a_compiled_function_is_what_runs() -> None:
     step(ad.tensor(normal(32, 8, dtype="float32")))
     program = step.replay().program
     assert isinstance(program, Native)
-    shown = Report(step.replay().plan, True)
+    shown = Report(step.replay().executable.plan, True)
     assert isinstance(shown.program, Native)
     assert program.linked.calls[:, [0, 2, 3]].tolist() == shown.program.linked.calls[:, [0, 2, 3]].tolist()
     explanation = ad.execution.explain(step)

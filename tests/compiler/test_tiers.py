@@ -17,7 +17,7 @@ import adjoint as ad
 from adjoint.execution.native import missing
 from adjoint.execution.native.program import Native
 from adjoint.execution.tiers import tiers
-from adjoint.plan.plan import Plan
+from adjoint.plan.executable import Executable
 from adjoint.tensors import pending
 
 compiles = pytest.mark.skipif(missing() is not None, reason="the native parts are not installed")
@@ -31,9 +31,9 @@ def automatic() -> Iterator[None]:
 
 
 @pytest.fixture
-def plans(monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
+def plans(monkeypatch: pytest.MonkeyPatch) -> list[Executable]:
     """The plans that were run, in order."""
-    found: list[Plan] = []
+    found: list[Executable] = []
     evaluation = importlib.import_module("adjoint.execution.evaluate")
     original: Callable[..., Any] = evaluation.run
     monkeypatch.setattr(tiers, "loading", 0.0)  # whichever test loads the compiler
@@ -48,7 +48,7 @@ def formula(shape: tuple[int, ...], number: float) -> np.ndarray:
 
 @compiles
 @pytest.mark.usefixtures("automatic")
-def test_what_comes_back_often_is_compiled(plans: list[Plan]) -> None:
+def test_what_comes_back_often_is_compiled(plans: list[Executable]) -> None:
     results = [formula((3, 3), 1.25 + k) for k in range(2000)]
     kinds = [isinstance(plan.program, Native) for plan in plans]
     assert kinds[-1] and len({id(plan) for plan in plans}) == 1
@@ -58,19 +58,19 @@ def test_what_comes_back_often_is_compiled(plans: list[Plan]) -> None:
 
 
 def test_masked_kernels_run_where_the_steps_of_a_plan_are_gone(
-    plans: list[Plan], monkeypatch: pytest.MonkeyPatch
+    plans: list[Executable], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tiers, "backend", "numpy")
     for _ in range(4):
         x, factor = ad.variable([-1.0, 2.0]), ad.tensor([np.inf, 3.0])
         (gradient,) = ad.gradients(ad.sum(ad.where(x > 0, x * factor, 0.0)), [x])
         assert gradient.numpy().tolist() == [0.0, 3.0]
-    assert plans and plans[-1].steps == [] and plans[-1].masking.some
+    assert plans and plans[-1].plan.steps == () and plans[-1].masking.some
 
 
 @compiles
 @pytest.mark.usefixtures("automatic")
-def test_what_is_large_is_compiled_the_second_time_and_what_is_huge_the_first(plans: list[Plan]) -> None:
+def test_what_is_large_is_compiled_the_second_time_and_what_is_huge_the_first(plans: list[Executable]) -> None:
     for _ in range(2):
         formula((300, 300), 1.75)
     assert [isinstance(plan.program, Native) for plan in plans] == [True]
@@ -83,7 +83,7 @@ def test_what_is_large_is_compiled_the_second_time_and_what_is_huge_the_first(pl
 @pytest.mark.usefixtures("automatic")
 @pytest.mark.parametrize(("length", "side", "native"), [(1200, 8, False), (1200, 128, True), (4000, 128, True)])
 def test_a_long_graph_is_compiled_at_first_if_its_arrays_are_as_large_as_a_short_one_s(
-    length: int, side: int, native: bool, plans: list[Plan]
+    length: int, side: int, native: bool, plans: list[Executable]
 ) -> None:
     x = ad.variable(np.linspace(-1, 1, side * side, dtype="float32").reshape(side, side))
     for _ in range(length // 2):
@@ -97,7 +97,7 @@ def test_a_long_graph_is_compiled_at_first_if_its_arrays_are_as_large_as_a_short
 
 @compiles
 @pytest.mark.usefixtures("automatic")
-def test_what_a_loop_leaves_pending_is_cut_after_equal_numbers_of_turns(plans: list[Plan]) -> None:
+def test_what_a_loop_leaves_pending_is_cut_after_equal_numbers_of_turns(plans: list[Executable]) -> None:
     pending.recorded_since[:] = [0, 0]  # what tests before left pending isn't waited for
     x, y = ad.zeros((200, 300)), ad.zeros((200, 300))
     for _ in range(2500):  # nobody reads: now and then what is pending is evaluated for the sake of memory
@@ -115,7 +115,7 @@ def test_what_a_loop_leaves_pending_is_cut_after_equal_numbers_of_turns(plans: l
 
 @pytest.mark.usefixtures("automatic")
 @pytest.mark.parametrize("shape", [(4, 4), (64, 64), (120, 120)])
-def test_deterministic_means_equal_bits_from_the_start(shape: tuple[int, ...], plans: list[Plan]) -> None:
+def test_deterministic_means_equal_bits_from_the_start(shape: tuple[int, ...], plans: list[Executable]) -> None:
     ad.set_deterministic()
     assert ad.is_deterministic()
     results = [formula(shape, 0.875) for _ in range(40)]

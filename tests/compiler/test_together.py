@@ -31,7 +31,7 @@ def counts(
 ) -> tuple[int, list[np.ndarray[Any, Any]], list[np.ndarray[Any, Any]]]:
     """How many products are left, and the results of the plan and of the joined one."""
     plan, leaves, numbers = planned(*outputs)
-    plan.ordered = ordered
+    plan = plan._replace(ordered=ordered)
     before = list(plan.steps)
     found = together(plan)
     assert plan.steps == before, "the plan itself must stay"
@@ -139,7 +139,7 @@ def test_what_is_joined_and_what_is_not(make: Callable[[ad.Tensor], list[ad.Tens
 def test_slices_of_one_array_need_no_copy() -> None:
     xs, w = ad.tensor(XS), ad.tensor(W)
     plan, _, _ = planned(*[xs[t] @ w for t in range(STEPS)])
-    plan.ordered = False
+    plan = plan._replace(ordered=False)
     names = [step.op.name for step in together(plan).steps]
     assert "concat" not in names
     assert names.count("matmul") == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +20,7 @@ from adjoint.compiler.fuse.fuse import Fusion
 from adjoint.compiler.fuse.kinds import Nest, Product, Unit
 from adjoint.compiler.targets.target import tuned
 from adjoint.graph import array_type
-from adjoint.plan.plan import Plan
+from adjoint.plan.plan import Plan, Step
 from plan_check import check, check_plan, check_units
 from test_loop_programs import KINDS
 from test_native import normal, planned
@@ -60,7 +59,7 @@ def test_training_steps() -> None:
             return loss
 
         step(ad.tensor(normal(*shape, dtype="float32")))
-        assert isinstance(pipeline.lowered(step.replay().plan, check), Fusion)
+        assert isinstance(pipeline.lowered(step.replay().executable.plan, check), Fusion)
 
 
 # What isn't well formed ------------------------------------------------------------------------------------------------------
@@ -79,61 +78,78 @@ def place(found: Plan, name: str) -> int:
     return next(k for k, step in enumerate(found.steps) if step.op.name == name)
 
 
-def change(name: str, **fields: Any) -> Callable[[Plan], None]:
-    def changed(found: Plan) -> None:
+def change(name: str, **fields: Any) -> Callable[[Plan], Plan]:
+    def changed(found: Plan) -> Plan:
         k = place(found, name)
-        found.steps[k] = found.steps[k]._replace(**fields)
+        return with_step(found, k, found.steps[k]._replace(**fields))
 
     return changed
 
 
-def exchange(found: Plan) -> None:
-    k = place(found, "exp")
-    found.steps[k - 1], found.steps[k] = found.steps[k], found.steps[k - 1]
+def with_step(found: Plan, k: int, step: Step) -> Plan:
+    return found.with_steps([*found.steps[:k], step, *found.steps[k + 1 :]])
 
 
-def again(found: Plan) -> None:
-    found.steps.append(found.steps[0])
+def exchanged(found: Plan, k: int) -> Plan:
+    """The plan in which the kth step comes before the one in front of it."""
+    steps = found.steps
+    return found.with_steps([*steps[: k - 1], steps[k], steps[k - 1], *steps[k + 1 :]])
 
 
-def longer(found: Plan) -> None:
+def longer(found: Plan) -> Plan:
     k = place(found, "subtract")
-    found.steps[k] = found.steps[k]._replace(inputs=(0, found.steps[k].inputs[1]))  # x, of 40 columns
+    return with_step(found, k, found.steps[k]._replace(inputs=(0, found.steps[k].inputs[1])))  # x, of 40 columns
 
 
-def shape_of_a_constant(found: Plan) -> None:
-    slot = len(found.types)
-    found.types.append(array_type((3,), found.steps[0].type.dtype))
-    found.constants[slot] = np.zeros((4,), found.types[slot].dtype.dtype)
+def shape_of_a_constant(found: Plan) -> Plan:
+    t = array_type((3,), found.steps[0].type.dtype)
+    constants = {**found.constants, len(found.types): np.zeros((4,), t.dtype.dtype)}
+    return found._replace(types=[*found.types, t], constants=constants)
 
 
-def unmade_result(found: Plan) -> None:
+def unmade_result(found: Plan) -> Plan:
     number, index, _, kept = found.outputs[0]
-    found.types.append(found.types[0])
-    found.outputs[0] = (number, index, len(found.types) - 1, kept)
+    outputs = [(number, index, len(found.types), kept), *found.outputs[1:]]
+    return found._replace(types=[*found.types, found.types[0]], outputs=outputs)
 
 
-BROKEN_PLANS: dict[str, tuple[Callable[[Plan], None], str]] = {
-    "two steps exchanged": (exchange, r"%\d+ isn't made before, in .*exp"),
-    "a step twice": (again, "is made twice"),
+def check_of_nothing(found: Plan) -> Plan:
+    found.masking.checked.append(99)
+    return found
+
+
+BROKEN_PLANS: dict[str, tuple[Callable[[Plan], Plan], str]] = {
+    "two steps exchanged": (lambda found: exchanged(found, place(found, "exp")), r"%\d+ isn't made before, in .*exp"),
+    "a step twice": (lambda found: found.with_steps([*found.steps, found.steps[0]]), "is made twice"),
     "another type": (change("exp", type=array_type((6, 17), ad.float64)), r"%\d+ is float64\[6, 16\], in .*exp"),
     "an operand of another shape": (longer, "doesn't broadcast to the result, in .*subtract"),
     "one array of two that isn't there": (change("select_output", type=array_type((1,), ad.float64)), "%"),
     "a constant of another shape": (shape_of_a_constant, "the constant %.* is 4, and its slot float64"),
     "a result that nobody makes": (unmade_result, "the result %.* isn't made"),
-    "a leaf less": (lambda found: found.leaf_types.pop(), "leaves and the free numbers"),
-    "a check of nothing": (lambda found: found.masking.checked.append(99), "is checked that there isn't"),
+    "a leaf less": (lambda found: found._replace(leaf_types=found.leaf_types[1:]), "leaves and the free numbers"),
+    "a check of nothing": (check_of_nothing, "is checked that there isn't"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("how", BROKEN_PLANS)
 def test_a_broken_plan_is_refused(how: str) -> None:
-    broken, (break_it, match) = plan(), BROKEN_PLANS[how]
-    break_it(broken)
+    break_it, match = BROKEN_PLANS[how]
+    broken = break_it(plan())
     with pytest.raises(ValueError, match=match):
         check_plan(broken)
     with pytest.raises(ValueError, match=f"after plan: .*{match}"):
         check("plan", broken)
+
+
+def test_a_plan_never_changes() -> None:
+    found = plan()
+    before = str(found)
+    for name in ("steps", "placed", "types", "outputs", "masking", "program"):
+        with pytest.raises(AttributeError):
+            setattr(found, name, [])
+    other = found.with_steps(found.steps[:-1])
+    assert str(found) == before != str(other)
+    assert other.length == found.length - 1 and other.types is found.types
 
 
 def units() -> Fusion:
@@ -275,10 +291,9 @@ def test_passes_leave_the_units_that_they_are_given() -> None:
 
 def test_every_pair_of_exchanged_steps_that_matters_is_seen() -> None:
     """Steps may change places exactly where neither reads the other."""
-    for first, second in itertools.pairwise(range(len(plan().steps))):
-        broken = plan()
-        a, b = broken.steps[first], broken.steps[second]
-        broken.steps[first], broken.steps[second] = b, a
+    for second in range(1, len(plan().steps)):
+        broken = exchanged(plan(), second)
+        b, a = broken.steps[second - 1 : second + 1]
         if a.output in b.inputs:
             with pytest.raises(ValueError, match="isn't made before"):
                 check_plan(broken)

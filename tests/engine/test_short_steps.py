@@ -18,7 +18,7 @@ import adjoint.torch as torch
 from adjoint import nn
 from adjoint.execution.numpy_programs import Bound
 from adjoint.execution.tiers import tiers
-from adjoint.plan.plan import Plan
+from adjoint.plan.executable import Executable
 from adjoint.primitives import ops
 from adjoint.runtime.blas import SingleThreaded
 from adjoint.tensors.named import wrap
@@ -231,7 +231,7 @@ def test_a_part_of_the_runs_stands_for_all(each: float, monkeypatch: pytest.Monk
     monkeypatch.setattr(evaluation, "thread_time", thread_time)
     monkeypatch.setattr(Bound, "compute", compute)
     monkeypatch.setattr(evaluation, "run", lambda plan, *rest: plans.append(plan) or run(plan, *rest))
-    monkeypatch.setattr(Plan, "price", property(lambda _: 1e9, lambda _, value: None), raising=False)
+    monkeypatch.setattr(Executable, "price", property(lambda _: 1e9, lambda _, value: None), raising=False)
     x = ad.variable(np.ones(3 if each < evaluation.SHORT_RUN else 5))  # a plan of its own
     for _ in range(102):
         (ad.sin(x) * 3.0 + x).sum().item()

@@ -254,7 +254,7 @@ def test_longer_loops_have_plans_as_long() -> None:
             patch.setattr(
                 Replay,
                 "__init__",
-                lambda self, *a, plain=plain, plans=plans: (plain(self, *a), plans.append(self.plan))[0],
+                lambda self, *a, plain=plain, plans=plans: (plain(self, *a), plans.append(self.executable.plan))[0],
             )
             f(*map(ad.tensor, (numbers(4, 4), numbers(4, 4, seed=1), numbers(steps, 4, seed=2))))
         sizes.append(len(plans[0].steps))

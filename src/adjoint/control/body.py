@@ -134,17 +134,16 @@ class Program:
     """How a body runs: its plan, and which input goes where."""
 
     def __init__(self, body: Body) -> None:
-        c, self.plan = planned("body", body.outputs, set(body.inputs))
+        c, self.executable = planned("body", body.outputs, set(body.inputs))
         place = {x: i for i, x in enumerate(body.inputs)}
         self.order = [place[x] for x in c.leaves]
-        position = {number: k for k, (number, _, _, _) in enumerate(self.plan.outputs)}
+        position = {number: k for k, (number, _, _, _) in enumerate(self.executable.plan.outputs)}
         self.picks = [position[c.number[y]] for y in body.outputs]
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         # NumPy gives single numbers as scalars of its own, which native code can't take for arrays.
-        results = [
-            x if type(x) is np.ndarray else np.asarray(x) for x in run(self.plan, [arrays[i] for i in self.order], [])
-        ]
+        found = run(self.executable, [arrays[i] for i in self.order], [])
+        results = [x if type(x) is np.ndarray else np.asarray(x) for x in found]
         return [results[k] for k in self.picks]
 
 

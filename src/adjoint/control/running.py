@@ -264,7 +264,7 @@ def _stepper(body: Body) -> Any:
     """What runs the body's program natively for many steps (see `execution.native.stepping`); None where it isn't compiled, or
     isn't native code alone."""
     program = body.program
-    compiled = None if program is None else program.plan.program
+    compiled = None if program is None else program.executable.program
     if program is None or compiled is None or not compiled.alone:
         return None
     key = ("stepper", id(compiled))

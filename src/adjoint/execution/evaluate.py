@@ -36,7 +36,9 @@ from adjoint.plan.canonical import (
     value_array,
 )
 from adjoint.plan.donation import donated_leaves
+from adjoint.plan.executable import Executable
 from adjoint.plan.hashed import Hashed
+from adjoint.plan.masks import Masking
 from adjoint.plan.plan import Plan, build, find_targets, is_differentiated, is_worth_keeping
 from adjoint.plan.recognised import Recognizer
 from adjoint.plan.repeated import find_repetition
@@ -47,7 +49,7 @@ from adjoint.runtime.interrupts import Uninterrupted
 from adjoint.runtime.memory import compact
 from adjoint.unknown import Unknown
 
-__all__ = ["evaluate", "located", "plan_of", "run"]
+__all__ = ["evaluate", "executable_of", "located", "run"]
 
 P = ParamSpec("P")
 Prepared = TypeVar("Prepared", bound=tuple[Canonical, Any])
@@ -81,20 +83,18 @@ def family_of(c: Canonical, wanted: Sequence[int]) -> int:
     return hash((tuple(c.edges), len(c.entries), c.roots, *wanted))
 
 
-def plan_of(c: Canonical, wanted: Sequence[int], keep: bool, key: Any, noted: bool = False) -> Plan:
-    """The plan for the wanted nodes of a graph, remembered or built. It isn't remembered if something was evaluated
+def executable_of(c: Canonical, wanted: Sequence[int], keep: bool, key: Any, noted: bool = False) -> Executable:
+    """What computes the wanted nodes of a graph, remembered or built. It isn't remembered if something was evaluated
     meanwhile: see `undisturbed`. If `noted`, it knows the lines and names of the graph that it was built for first."""
     known = _cache.get(key)
     computed = (tuple(wanted), keep)
-    plan = None if known is None else known.plans.get(computed)
-    if plan is None:
-        plan = without_collector(build, c, wanted, keep, noted)
-        plan.family = family_of(c, wanted)
-        plan.ordered = tiers.deterministic
-        plan.asked = (c.order[0].site, c.order[0].offset)
+    found = None if known is None else known.plans.get(computed)
+    if found is None:
+        plan = without_collector(build, c, wanted, keep, noted, tiers.deterministic)
+        found = Executable(plan, family_of(c, wanted), (c.order[0].site, c.order[0].offset))
         if c.is_latest:
-            _cache.put(key, computed, plan)
-    return plan
+            _cache.put(key, computed, found)
+    return found
 
 
 def undisturbed(prepare: Callable[P, Prepared | None], *arguments: P.args, **keywords: P.kwargs) -> Prepared | None:
@@ -121,7 +121,7 @@ def _is_ours(error: BaseException) -> bool:
     return True
 
 
-def planned(kind: str, roots: Sequence[Node], given: Collection[Node]) -> tuple[Canonical, Plan]:
+def planned(kind: str, roots: Sequence[Node], given: Collection[Node]) -> tuple[Canonical, Executable]:
     """The graph of the roots, numbered, in which the nodes `given` will have values, and a plan of it for use of this kind."""
     with _lock:
         found = undisturbed(_planned, kind, roots, given)
@@ -129,7 +129,7 @@ def planned(kind: str, roots: Sequence[Node], given: Collection[Node]) -> tuple[
     return found
 
 
-ByLoops = tuple[Canonical, tuple[Plan, list[Node]]]
+ByLoops = tuple[Canonical, tuple[Executable, list[Node]]]
 
 
 def planned_by_loops(roots: Sequence[Node], given: Collection[Node]) -> ByLoops | None:
@@ -162,35 +162,36 @@ def _planned_by_loops(roots: Sequence[Node], given: Collection[Node]) -> ByLoops
             if not c.is_latest:
                 return None
     key = ("loops", kind, key_of(c), repr([x.attributes for x in c.order if x.op is FULL and x.value is None]))
-    plan = plan_of(c, wanted, False, key, True)
-    if plan.program is None:
+    executable = executable_of(c, wanted, False, key, True)
+    if executable.program is None:
+        plan = executable.plan
         if not c.is_latest or not is_tiny(plan) or not is_scalar(plan):
             return None
-        plan.repeats = longer[::-1], times
+        plan = plan._replace(repeats=(longer[::-1], times))
         with Uninterrupted():
             program = native.compile_plan(plan, True)
         if program is None:
             return None
-        plan.program, plan.price = program, math.inf
-    return c, (plan, roots_left)
+        executable.plan, executable.program, executable.price = plan, program, math.inf
+    return c, (executable, roots_left)
 
 
-def _planned(kind: str, roots: Sequence[Node], given: Collection[Node]) -> tuple[Canonical, Plan]:
+def _planned(kind: str, roots: Sequence[Node], given: Collection[Node]) -> tuple[Canonical, Executable]:
     c = canonicalize(roots, given=given)
     key: Any = (kind, key_of(c))
     if len(c.numbers) > MANY_NUMBERS:  # those that never change needn't be handed over in each run
         key = (*key, repr([None if type(value) is Unknown else value for value, _ in c.numbers]))
         c.numbers = [found for found in c.numbers if type(found[0]) is Unknown]
     key = Hashed((*key, c.join_numbers()))
-    return c, plan_of(c, list(range(c.roots)), False, key, True)
+    return c, executable_of(c, list(range(c.roots)), False, key, True)
 
 
-def prepared(plan: Plan, at_once: bool = False) -> Any:
+def prepared(executable: Executable, at_once: bool = False) -> Any:
     """The program for a plan's next run, as `program_of` chooses it."""
     with np.errstate(all="ignore"):
-        program = program_of(plan, at_once)
+        program = program_of(executable, at_once)
     with _lock:
-        _cache.weigh(plan)
+        _cache.weigh(executable)
     return program
 
 
@@ -198,44 +199,45 @@ SHORT_RUN = 0.0005  # seconds: of runs that take less,
 CLOCKED = 8  # one in so many is timed
 
 
-def run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[int] = ()) -> list[Any]:
+def run(executable: Executable, leaves: list[Any], numbers: list[Any], donated: Collection[int] = ()) -> list[Any]:
     """The values of a plan's outputs. Outputs may take the memory of the leaves at `donated`, so nobody may read those
     arrays any more, and no two of them may overlap."""
-    program = plan.program
+    program = executable.program
     if program is not None and program.alone:  # native: it runs once, and so may write over what it reads
         return program.run(leaves, numbers, True, donated)
-    if plan.has_algebra and getattr(program, "threaded", True):
-        return single_threaded(_run, plan, leaves, numbers, donated)
-    return _run(plan, leaves, numbers, donated)
+    if executable.plan.has_algebra and getattr(program, "threaded", True):
+        return single_threaded(_run, executable, leaves, numbers, donated)
+    return _run(executable, leaves, numbers, donated)
 
 
-def _run(plan: Plan, leaves: list[Any], numbers: list[Any], donated: Collection[int]) -> list[Any]:
-    program = plan.program
-    if program is None or plan.spent >= plan.price:
-        program = prepared(plan)
-    if donated and program.masks:  # native: it runs once, and so may write over what it reads
-        return program.run(leaves, numbers, True, donated)
+def _run(executable: Executable, leaves: list[Any], numbers: list[Any], donated: Collection[int]) -> list[Any]:
+    program = executable.program
+    if program is None or executable.spent >= executable.price:
+        program = prepared(executable)
+    if program.masks:  # native: it runs once, and so may write over what it reads
+        return quietly(partial(program.run, leaves, numbers, donated=donated), True)
 
     compute = partial(program.run, leaves, numbers)  # given whether by masked kernels
-    always, some, checked = plan.masking
-    masks = some and not program.masks
-    if plan.price == math.inf:
-        return _guarded(compute, masks, always, checked)
-    plan.unpriced -= 1
-    if plan.unpriced > 0:  # the clock takes as long as some steps: a part of the runs is timed, which stand for all
-        return _guarded(compute, masks, always, checked)
+    if executable.price == math.inf:
+        return _guarded(compute, executable.masking)
+    executable.unpriced -= 1
+    if (
+        executable.unpriced > 0
+    ):  # the clock takes as long as some steps: a part of the runs is timed, which stand for all
+        return _guarded(compute, executable.masking)
     started = thread_time()  # of the processor: others keep it busy at times
-    results = _guarded(compute, masks, always, checked)
+    results = _guarded(compute, executable.masking)
     spent = thread_time() - started
-    plan.spent += spent * plan.each
-    plan.each = plan.unpriced = min(plan.each + 1, CLOCKED) if spent < SHORT_RUN else 1
+    executable.spent += spent * executable.each
+    executable.each = executable.unpriced = min(executable.each + 1, CLOCKED) if spent < SHORT_RUN else 1
     return results
 
 
-def _guarded(compute: Callable[[bool], list[Any]], masks: bool, always: bool, checked: Sequence[int]) -> list[Any]:
+def _guarded(compute: Callable[[bool], list[Any]], masking: Masking) -> list[Any]:
     """The results of `compute(masked)`: with plain products, and anew with the masked ones if an operation was invalid or
-    one of the results at `checked` isn't finite, as far as one sum can tell."""
-    if always or not masks:  # nothing would be computed anew
+    one of the results that are checked isn't finite, as far as one sum can tell."""
+    always, some, checked = masking
+    if always or not some:  # nothing would be computed anew
         return quietly(compute, always)
     (results, finite), invalid = listening(_looked_at, compute, checked)
     return results if finite and not invalid else quietly(compute, True)
@@ -299,13 +301,13 @@ def _pending(nodes: Iterable[Node]) -> list[Node]:
     return roots if len(roots) < 2 else list(dict.fromkeys(roots))
 
 
-def _again(graph: Remembered, found: Any) -> tuple[Recognizer, Callable[..., bool], Any, Plan] | None:
+def _again(graph: Remembered, found: Any) -> tuple[Recognizer, Callable[..., bool], Any, Executable] | None:
     """How to compute a graph that was recognised, if all is as it was the last time and native code puts the results where they
     belong."""
-    plan, recognizer = graph.last[1], graph.recognizer
-    if plan is None or recognizer is None or recognizer.store is None or not found[7] or found[6] is None:
+    executable, recognizer = graph.last[1], graph.recognizer
+    if executable is None or recognizer is None or recognizer.store is None or not found[7] or found[6] is None:
         return None
-    return recognizer, recognizer.store, found, plan
+    return recognizer, recognizer.store, found, executable
 
 
 def _numbered(roots: list[Node], remember: bool, walk: int, met: Any) -> tuple[Canonical, Work]:
@@ -314,14 +316,14 @@ def _numbered(roots: list[Node], remember: bool, walk: int, met: Any) -> tuple[C
     if recognizer is not None and is_latest(walk):
         known, found = met
         c = recognizer.entered(found)
-        before, plan = known.last
+        before, last = known.last
         same = c.unchanged if c.unchanged is not None else before == reference_counts(c.order)
-        if same and plan is not None and not WATCHED:
-            return c, _work(c, plan)
+        if same and last is not None and not WATCHED:
+            return c, _work(c, last)
         c.note_numbers()
         if not (WATCHED and cut_from(c)):
-            same = plan is not None and before == reference_counts(c.order)
-            return c, _work(c, plan) if same and plan is not None else _prepare(c)
+            same = last is not None and before == reference_counts(c.order)
+            return c, _work(c, last) if same and last is not None else _prepare(c)
     c = canonicalize(roots)
     if WATCHED:
         cut = cut_from(c)
@@ -337,16 +339,15 @@ def described(nodes: Sequence[Node]) -> tuple[Canonical, Plan]:
         cut = cut_from(c) if WATCHED else []
         if cut:
             c = canonicalize([*nodes, *cut])
-        plan = build(c, *_computed(c, reference_counts(c.order)), True)
-        plan.ordered = tiers.deterministic
-        return c, plan
+        wanted, keep = _computed(c, reference_counts(c.order))
+        return c, build(c, wanted, keep, noted=True, ordered=tiers.deterministic)
 
 
 def described_body(outputs: Sequence[Node], given: set[Node]) -> Plan:
     """The plan of a graph of these placeholders, made to be read."""
     with _lock:
         c = canonicalize(outputs, given=given)
-        return build(c, list(dict.fromkeys([c.number[y] for y in outputs])), False, True)
+        return build(c, list(dict.fromkeys([c.number[y] for y in outputs])), keep=False, noted=True)
 
 
 def _computed(c: Canonical, counts: Sequence[int]) -> tuple[list[int], bool]:
@@ -405,11 +406,11 @@ def _finish(c: Canonical, work: Work) -> None:
         _store(c, work.targets, results)
 
 
-def _finish_again(recognizer: Recognizer, store: Callable[..., bool], found: Any, plan: Plan) -> None:
+def _finish_again(recognizer: Recognizer, store: Callable[..., bool], found: Any, executable: Executable) -> None:
     """Compute a graph that was recognised, of which nothing is numbered unless something fails, or isn't simple."""
     order, leaves, numbers, _, pullbacks, _, arrays, _ = found
     try:
-        results = run(plan, arrays, numbers)
+        results = run(executable, arrays, numbers)
     except Exception as error:
         place = located(error, recognizer.entered(found))
         if place is None:
@@ -417,7 +418,7 @@ def _finish_again(recognizer: Recognizer, store: Callable[..., bool], found: Any
         raise place from error
     with _lock:
         if not store(order, leaves, pullbacks, results):
-            _store(recognizer.entered(found), plan.outputs, results)
+            _store(recognizer.entered(found), executable.plan.outputs, results)
 
 
 def _prepare(c: Canonical) -> Work:
@@ -425,8 +426,8 @@ def _prepare(c: Canonical) -> Work:
     key = key_of(c)
     counts = reference_counts(c.order)
     known = _cache.get(key)
-    before, plan = (None, None) if known is None else known.last
-    if known is not None and plan is not None and before == counts:
+    before, executable = (None, None) if known is None else known.last
+    if known is not None and executable is not None and before == counts:
         without_collector(_cache.met_again, key, known, c, tiers.backend != "numpy")
     else:
         wanted, keep = _computed(c, counts)
@@ -437,27 +438,28 @@ def _prepare(c: Canonical) -> Work:
         new = not met and _is_new(mark)
         if new and not at_sight:
             return _prepare_once(c, wanted, keep, family, mark)
-        plan = None
+        executable = None
         if not met and not keep:
             found = without_collector(_followed, c, tuple(wanted), key, family)
             if found is True and new and tiers.backend == "auto":  # the next one tells what all have in common
                 return _prepare_once(c, wanted, keep, family, mark)
-            plan = found if isinstance(found, Plan) else None
-        if plan is None:
-            plan = plan_of(c, wanted, keep, key)
-            plan.spent = plan.spent or _seen.get(mark, 0.0)
+            executable = found if isinstance(found, Executable) else None
+        if executable is None:
+            executable = executable_of(c, wanted, keep, key)
+            executable.spent = executable.spent or _seen.get(mark, 0.0)
         known = _cache.get(key)
         if known is not None and c.is_latest:
-            known.last = counts, plan
-    return _work(c, plan)
+            known.last = counts, executable
+    return _work(c, executable)
 
 
-def _work(c: Canonical, plan: Plan) -> Work:
+def _work(c: Canonical, executable: Executable) -> Work:
     """A plan to be run with the values of a graph."""
+    plan = executable.plan
     leaves = c.arrays or [x.value.array if type(x.value) is Kept else x.value for x in c.leaves]
     numbers = [v for v, _ in c.numbers]
     donated = donated_leaves(c, plan.forgotten, leaves) if plan.forgotten else ()
-    return Work(plan.outputs, lambda: run(plan, leaves, numbers, donated), donated)
+    return Work(plan.outputs, lambda: run(executable, leaves, numbers, donated), donated)
 
 
 def _is_new(mark: int) -> bool:
@@ -470,7 +472,7 @@ def _is_new(mark: int) -> bool:
     return True
 
 
-def _followed(c: Canonical, wanted: tuple[int, ...], key: Any, family: int | None) -> Plan | bool | None:
+def _followed(c: Canonical, wanted: tuple[int, ...], key: Any, family: int | None) -> Executable | bool | None:
     """The plan of a graph that follows from those of its relatives, with its program; None where none does, True for the first
     from which others may follow."""
     related, compiled = tiers.has_relatives(family)
@@ -479,13 +481,12 @@ def _followed(c: Canonical, wanted: tuple[int, ...], key: Any, family: int | Non
         return None
     started = thread_time()
     with Uninterrupted():
-        plan: Plan | bool | None = native.plan_of_kin(c, wanted, family, compiled)
-    if isinstance(plan, Plan):
-        plan.family = family
-        tiers.note(family, thread_time() - started, plan.program)
+        found: Executable | bool | None = native.executable_of_kin(c, wanted, family, compiled)
+    if isinstance(found, Executable):
+        tiers.note(family, thread_time() - started, found.program)
         if c.is_latest:
-            _cache.put(key, (wanted, False), plan)
-    return plan
+            _cache.put(key, (wanted, False), found)
+    return found
 
 
 def _prepare_once(c: Canonical, wanted: list[int], keep: bool, family: int | None = None, mark: int = 0) -> Work:
@@ -508,7 +509,7 @@ def _steps(c: Canonical, wanted: list[int], keep: bool) -> Interpretation:
 
 def interpret(steps: Interpretation) -> list[Any]:
     """The values of a structure seen for the first time."""
-    compute = partial(_guarded, steps.run, steps.has_masked, steps.always_masked, steps.checked)
+    compute = partial(_guarded, steps.run, steps.masking)
     return without_collector(single_threaded, compute) if steps.has_algebra else without_collector(compute)
 
 

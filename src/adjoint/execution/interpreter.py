@@ -13,7 +13,7 @@ import numpy as np
 
 from adjoint.graph import Node
 from adjoint.plan.canonical import value_array
-from adjoint.plan.masks import must_mask
+from adjoint.plan.masks import Masking, must_mask
 from adjoint.plan.plan import Target, is_algebra, narrowed_attributes
 from adjoint.primitives.core import FULL, SELECT
 
@@ -33,12 +33,11 @@ class Interpretation:
             [(n, n.op, n.attributes, inputs) for n, inputs in self.order], [x for _, _, x, _ in targets]
         )
         types = [x.type for _, _, x, _ in targets]
-        self.checked = [k for k, t in enumerate(types) if type(t) is not tuple and t.inexact]
-        self.has_masked = any(node.op.masked is not None for node, _ in self.order)
+        checked = [k for k, t in enumerate(types) if type(t) is not tuple and t.inexact]
+        some = any(node.op.masked is not None for node, _ in self.order)
+        always = some and (tuple in map(type, types) or must_mask([(n, n.op, inputs) for n, inputs in self.order]))
+        self.masking = Masking(always, some, checked)
         self.has_algebra = any(map(is_algebra, {x.op for x, _ in self.order}))
-        self.always_masked = self.has_masked and (
-            tuple in map(type, types) or must_mask([(n, n.op, inputs) for n, inputs in self.order])
-        )
 
     def _walk(self) -> None:
         uses, replaced = self.uses, self.replaced

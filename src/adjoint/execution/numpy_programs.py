@@ -40,12 +40,11 @@ class Streaming:
     alone = False  # whether NumPy has no part in it, so that its warnings needn't be looked after
 
     def __init__(self, plan: Plan) -> None:
-        self.plan = plan
         fixed = len(plan.leaf_types) + len(plan.number_types)
         alive = {slot for _, _, slot, _ in plan.outputs}  # slots read later, going backwards
         alive.update(plan.constants)
         calls: list[Any] = []
-        reusable = self._reusable()
+        reusable = _reusable(plan)
         for step in reversed(plan.steps):
             free: list[int] = []
             for i in step.inputs:
@@ -66,23 +65,12 @@ class Streaming:
                 (s.masked, c[1] if s.masked is s.kernel else s.inputs, c[2], c[3])
                 for s, c in zip(plan.steps, calls, strict=True)
             ]
+        self.plan = plan.with_steps(())
 
     @property
     def nbytes(self) -> int:
         """About the bytes that it takes."""
         return CALL_BYTES * len(self.calls[0])
-
-    def _reusable(self) -> set[int]:
-        """Slots of large arrays that a later step may write over: made here, and never seen through a view."""
-        plan = self.plan
-        large = {
-            s.output for s in plan.steps if type(s.type) is not tuple and s.type.size >= REUSE_FROM and not s.op.view
-        }
-        if large:
-            for step in plan.steps:
-                if step.op.view:
-                    large.difference_update(step.inputs)
-        return large
 
     def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
         plan = self.plan
@@ -100,6 +88,16 @@ class Streaming:
             for i in free:
                 env[i] = None
         return [env[slot] for _, _, slot, _ in plan.outputs]
+
+
+def _reusable(plan: Plan) -> set[int]:
+    """Slots of large arrays that a later step may write over: made here, and never seen through a view."""
+    large = {s.output for s in plan.steps if type(s.type) is not tuple and s.type.size >= REUSE_FROM and not s.op.view}
+    if large:
+        for step in plan.steps:
+            if step.op.view:
+                large.difference_update(step.inputs)
+    return large
 
 
 def is_small(plan: Plan) -> bool:
@@ -137,6 +135,7 @@ class Bound:
         self.bind_inputs()
         self.bind_steps()
         self.results = [self.arrays[slot] for _, _, slot, _ in plan.outputs]
+        self.plan = plan.with_steps(())
 
     def new(self, shape: Shape, dtype: Any) -> Array:
         """Memory that runs write into."""
@@ -386,7 +385,7 @@ def _levels(plan: Plan) -> list[list[Step]]:
 
 def is_tiny(plan: Plan) -> bool:
     """Whether a step costs more to start than to run: arrays of a few hundred elements on average."""
-    return bool(sum(plan.sizes()) <= TINY * plan.count)  # asked once: of plans with sizes it is a condition
+    return bool(sum(plan.sizes()) <= TINY * plan.length)  # asked once: of plans with sizes it is a condition
 
 
 def is_scalar(plan: Plan) -> bool:

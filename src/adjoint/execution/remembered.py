@@ -7,7 +7,7 @@ from typing import Any
 
 from adjoint.graph import Node
 from adjoint.plan.canonical import Canonical
-from adjoint.plan.plan import Plan
+from adjoint.plan.executable import Executable
 from adjoint.plan.recognised import Recognizer, comes_with_code, recognizer
 
 LIMIT = 1 << 28  # bytes of plans, with their programs and what these own
@@ -27,8 +27,8 @@ class Remembered:
     __slots__ = ("last", "met", "plans", "recognizer")
 
     def __init__(self) -> None:
-        self.plans: dict[Any, Plan] = {}
-        self.last: tuple[list[int] | None, Plan | None] = (None, None)
+        self.plans: dict[Any, Executable] = {}
+        self.last: tuple[list[int] | None, Executable | None] = (None, None)
         self.met = 0
         self.recognizer: Recognizer | None = None
 
@@ -88,21 +88,21 @@ class PlanCache:
                 return graph, found
         return None
 
-    def put(self, key: Any, computed: Any, plan: Plan) -> None:
-        """Remember a plan."""
+    def put(self, key: Any, computed: Any, executable: Executable) -> None:
+        """Remember a plan and how it runs."""
         graph = self.graphs.get(key) or Remembered()
-        graph.plans[computed] = plan
+        graph.plans[computed] = executable
         self.graphs[key] = graph
-        plan.remembered = 0
-        self.weigh(plan)
+        executable.remembered = 0
+        self.weigh(executable)
 
-    def weigh(self, plan: Plan) -> None:
+    def weigh(self, executable: Executable) -> None:
         """Count what a plan takes now: its program was made, or made anew. Forget others where that is too much."""
-        if plan.remembered is None:
+        if executable.remembered is None:
             return
-        nbytes = plan.nbytes
-        self.nbytes += nbytes - plan.remembered
-        plan.remembered = nbytes
+        nbytes = executable.nbytes
+        self.nbytes += nbytes - executable.remembered
+        executable.remembered = nbytes
         while self.nbytes > self.limit and len(self.graphs) > 1:
             _, old = self.graphs.popitem(last=False)
             if old.recognizer is not None:

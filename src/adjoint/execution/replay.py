@@ -36,20 +36,21 @@ class Replay:
         self.by_loops = by_loops is not None  # whether the plan is that of a shorter graph
         if by_loops is None:
             roots = (None if rewritten is None else rewritten(roots, given, count)) or roots
-            c, self.plan = planned("replay", roots, given)
+            c, self.executable = planned("replay", roots, given)
         else:
-            c, (self.plan, roots) = by_loops
+            c, (self.executable, roots) = by_loops
         self.constants = [(k, value_array(x)) for k, x in enumerate(c.leaves) if x not in given]
         place = {x: i for i, x in enumerate(c.leaves)}
         self.count = len(c.leaves)
         self.places = [(place[x], k) for k, x in enumerate(leaves) if x in place]
         self.unknowns = [v for v, _ in c.numbers]
         numbers = {x: i for i, x in enumerate(c.order[: c.roots])}
-        order = {number: k for k, (number, _, _, _) in enumerate(self.plan.outputs)}
+        outputs = self.executable.plan.outputs
+        order = {number: k for k, (number, _, _, _) in enumerate(outputs)}
         self.picks = [order[numbers[x]] for x in roots]
-        if self.picks == list(range(len(self.plan.outputs))):
+        if self.picks == list(range(len(outputs))):
             self.picks = []  # the results are in order as they come
-        self.program = prepared(self.plan, at_once=True)
+        self.program = prepared(self.executable, at_once=True)
 
     def station(self, partners: dict[int, int]) -> Any:
         """The native program's own frame for the caller (see `native.program.Station`), where that will do; else None.
@@ -72,7 +73,7 @@ class Replay:
             values[k] = value
         for k, position in self.places:
             values[k] = arrays[position]
-        results = [compact(x) for x in run(self.plan, values, numbers)]
+        results = [compact(x) for x in run(self.executable, values, numbers)]
         return [results[k] for k in self.picks] if self.picks else results
 
 

@@ -20,7 +20,8 @@ from adjoint.execution.replay import Replay
 from adjoint.execution.tiers import native_backend, tiers
 from adjoint.graph import ArrayType, Node, topological
 from adjoint.plan.canonical import canonicalize, value_array
-from adjoint.plan.plan import Plan, Step, built, note
+from adjoint.plan.executable import Executable
+from adjoint.plan.plan import Plan, Step, built, with_sites
 from adjoint.plan.text import Labels, beside, step_text
 from adjoint.primitives.core import FULL
 
@@ -50,7 +51,7 @@ class Subject:
     when     when the program runs that is shown
     """
 
-    def __init__(self, plan: Plan, leaves: list[Any], numbers: list[Any], for_good: bool) -> None:
+    def __init__(self, plan: Plan, leaves: list[Any], numbers: list[Any], for_good: bool, running: Any = None) -> None:
         self.plan = plan
         self.leaves = leaves
         self.numbers = numbers
@@ -61,11 +62,11 @@ class Subject:
         if native is None:
             self.reason = "ADJOINT_BACKEND is numpy" if tiers.noticed is False else "native code can't run here"
             return
-        price = 0.0 if for_good else tiers.price(plan)
+        price = 0.0 if for_good else tiers.price(Executable(plan))
         if price == float("inf"):
             self.reason = "it computes few numbers, and under set_deterministic only larger plans are compiled"
             return
-        report = importlib.import_module("adjoint.execution.native.report").Report(plan, for_good)
+        report = importlib.import_module("adjoint.execution.native.report").Report(plan, for_good, running)
         if report.program is None:
             self.reason = report.reason
             return
@@ -108,7 +109,7 @@ class Nested:
     def __init__(self, inside: Any) -> None:
         self.label: str = inside.label
         plan = described_body(inside.body.outputs, set(inside.body.inputs))
-        plan.alone = inside.stepped() is not None
+        plan = plan._replace(alone=inside.stepped() is not None)
         self.subject = Subject(plan, [_stand_in(t) for t in plan.leaf_types], [], for_good=True)
         self.loop = inside.loop()
         self.inside = inside
@@ -163,13 +164,14 @@ def _stand_in(t: ArrayType) -> Any:
 
 def _of_replay(replay: Replay) -> Subject:
     """A compiled function, with ones (and positions 0) in place of what calls give it."""
-    plan = replay.plan
+    plan = replay.executable.plan
     if not plan.steps and len(plan.types) > len(plan.leaf_types) + len(plan.number_types) + len(plan.constants):
         raise ValueError("explain: this function has more steps than are kept to be read")
     leaves: list[Any] = [_stand_in(t) for t in plan.leaf_types]
     for k, value in replay.constants:
         leaves[k] = value
-    return Subject(plan, leaves, [t.dtype.dtype.type(1) for t in plan.number_types], for_good=True)
+    numbers = [t.dtype.dtype.type(1) for t in plan.number_types]
+    return Subject(plan, leaves, numbers, for_good=True, running=replay.program)
 
 
 class Texts(NamedTuple):
@@ -192,7 +194,7 @@ class Formula:
         with evaluation_lock():
             c = canonicalize([twins[x] for x in outputs])
             plan, builder = built(c, list(range(c.roots)), keep=False)
-            note(plan, builder)
+            plan = with_sites(plan, builder)
         slots = builder.slot_of
         self.slots = {x: slots[twin] for x, twin in twins.items() if twin in slots}
         self.subject = Subject(plan, [value_array(x) for x in c.leaves], [v for v, _ in c.numbers], for_good=True)

@@ -7,7 +7,6 @@ structure at once; `numpy` is the interpreter alone. A structure that native cod
 
 from __future__ import annotations
 
-import copy
 import importlib
 import math
 import os
@@ -22,7 +21,8 @@ from adjoint.execution.budget import budget
 from adjoint.execution.numpy_programs import TINY, choose, is_tiny
 from adjoint.graph import Node
 from adjoint.graph.collector import without_collector
-from adjoint.plan.plan import Plan, Program
+from adjoint.plan.executable import Executable, Program
+from adjoint.plan.plan import Plan
 from adjoint.runtime.interrupts import Uninterrupted
 
 BACKENDS = ("numpy", "auto", "native")
@@ -103,16 +103,17 @@ class Tiers:
         """A program was made without a plan."""
         budget.note(family, seconds, program)
 
-    def price(self, plan: Plan) -> float:
+    def price(self, executable: Executable) -> float:
         """The seconds that the interpreter may spend on a plan before it is compiled; infinity for ever."""
         if self.backend == "numpy":
             return math.inf
         if self.backend == "native":
             return 0.0
+        plan = executable.plan
         elements = sum(plan.sizes())
         if self.deterministic:
             return 0.0 if elements >= DETERMINISTIC_FROM else math.inf
-        count = plan.count
+        count = plan.length
         if is_tiny(plan):  # for the tape machine: nothing is compiled that grows with the plan
             return 0.0 if count >= LONG else SECONDS + SECONDS_PER_STEP * min(count, STEPS_THAT_COUNT)
         kinds = prices.kinds_of(plan)
@@ -121,51 +122,49 @@ class Tiers:
             price = 0.0 if paid or self.is_allowed(price) else price / EARLY
         else:  # what is small mostly has few kernels
             price = min(price / FROM_DISK if paid else price, SECONDS + SECONDS_PER_STEP * count)
-        found = budget.price(plan.family, plan.asked, price)
+        found = budget.price(executable.family, executable.asked, price)
         in_vain = found > price  # relatives that don't come back: then the first sight doesn't count
-        return found + plan.spent if in_vain else found
+        return found + executable.spent if in_vain else found
 
 
 tiers = Tiers()
 
 
-def program_of(plan: Plan, at_once: bool = False) -> Program:
+def program_of(executable: Executable, at_once: bool = False) -> Program:
     """The program for a plan's next run; with `at_once`, the best there is, without waiting for it to come back."""
-    with plan.lock:
-        return without_collector(_chosen_program, plan, at_once)
+    with executable.lock:
+        return without_collector(_chosen_program, executable, at_once)
 
 
-def _chosen_program(plan: Plan, at_once: bool) -> Program:
-    # An interrupt may come anywhere, and what it interrupts with may evaluate this very structure. So programs are made of a
-    # copy of the plan, and put into the plan by one assignment when all of them is there; the steps go after that.
-    whole = copy.copy(plan)
-    if plan.program is None:
-        plan.price = 0.0 if at_once and tiers.backend != "numpy" else tiers.price(whole)
-    wait = 0.0 if at_once or plan.spent < plan.price or not plan.price else tiers.patience(plan.spent)
+def _chosen_program(executable: Executable, at_once: bool) -> Program:
+    # An interrupt may come anywhere, and what it interrupts with may evaluate this very structure. So a program is put in its
+    # place by one assignment when all of it is there; the steps go after that.
+    plan = executable.plan
+    if executable.program is None:
+        executable.price = 0.0 if at_once and tiers.backend != "numpy" else tiers.price(executable)
+    spent, price = executable.spent, executable.price
+    wait = 0.0 if at_once or spent < price or not price else tiers.patience(spent)
     if wait:
-        plan.price = plan.spent + wait
-    elif plan.spent >= plan.price:
-        if whole.count:
+        executable.price = spent + wait
+    elif spent >= price:
+        if plan.length:
             native_backend()  # to load the compiler, which `loading` has paid for, isn't to compile
         started = thread_time()
-        native = _native(whole, at_once) if whole.count else None
+        native = _native(plan, at_once) if plan.length else None
         if native is not None:
             took = thread_time() - started
             tiers.at_once -= took
-            plan.program = native
-            if not (getattr(native, "stamped", False) or is_tiny(whole)):
-                prices.note(prices.kinds_of(whole), whole.count, took)
+            executable.program = native
+            if not (getattr(native, "stamped", False) or is_tiny(plan)):
+                prices.note(prices.kinds_of(plan), plan.length, took)
             if not at_once:
-                budget.note(plan.family, took, native, planned=True)
-        plan.price = math.inf
-    if plan.program is None:
-        plan.program = choose(whole)
-    if not plan.program.masks:
-        plan.masked = whole.masking  # its steps may be gone when it runs
-    whole.steps = []
-    if plan.price == math.inf and not plan.sites:  # nobody will want to read them
-        plan.steps = []
-    return plan.program
+                budget.note(executable.family, took, native, planned=True)
+        executable.price = math.inf
+    if executable.program is None:
+        executable.masking, executable.program = plan.masking, choose(plan)
+    if executable.price == math.inf and not plan.sites:  # nobody will want to read them
+        executable.plan = plan.with_steps(())
+    return executable.program
 
 
 def _native(plan: Plan, for_good: bool) -> Any:

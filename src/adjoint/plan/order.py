@@ -19,7 +19,7 @@ __all__ = ["ordered"]
 LARGE = 1 << 10  # elements: without an array of so many the order makes no difference
 
 
-def ordered(steps: list[Any], outputs: Sequence[int], types: Sequence[Any], leaves: int) -> list[Any]:
+def ordered(steps: Sequence[Any], outputs: Sequence[int], types: Sequence[Any], leaves: int) -> Sequence[Any]:
     """The steps, those of the least deep of the outputs first, each output preceded by what it needs. Equally deep ones stay in
     the order in which they were asked for.
 
@@ -89,7 +89,7 @@ class _Sequence:
                         waiting[i] = None
 
 
-def _readers(steps: list[Any], types: Sequence[Any], leaves: int) -> list[list[int]]:
+def _readers(steps: Sequence[Any], types: Sequence[Any], leaves: int) -> list[list[int]]:
     """The steps that read each leaf, through views of it as well, but for those that compute it anew element by element."""
     readers: list[list[int]] = [[] for _ in range(leaves)]
     source = list(range(leaves)) + [-1] * (len(types) - leaves)  # the leaf that a slot is a view of

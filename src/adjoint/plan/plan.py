@@ -6,13 +6,12 @@ broadcast by themselves, decides what to keep for a later reverse pass, and note
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from adjoint import _forks
 from adjoint._tuples import NamedTuple
 from adjoint.derive import derive_pullback, reverse
 from adjoint.graph import PRIMITIVES, ArrayType, Node, Primitive, StandIn, Variable, mode, topological
@@ -32,7 +31,6 @@ from adjoint.primitives.random import RANDOM_BITS
 from adjoint.primitives.structural import APART, BROADCAST, PUT_ONTO, written_apart
 from adjoint.shapes import following
 
-SLOT_BYTES = 500  # of Python's objects that a slot needs: a type, a step, a part of the key
 ADD = PRIMITIVES["add"]
 NEVER_MERGED = frozenset({HOST_CALL, RANDOM_BITS})
 PRODUCTS = frozenset({MATMUL, CONVOLUTION, CONVOLUTION_INPUT_GRADIENT, CONVOLUTION_WEIGHT_GRADIENT})  # through BLAS
@@ -65,106 +63,78 @@ def step_of(op: Primitive | StandIn, attributes: Any, inputs: tuple[int, ...], o
     return _new_tuple(Step, (op, attributes, kernel, op.masked or kernel, inputs, output, type))
 
 
-class Program(Protocol):
-    """What runs a plan: on NumPy step by step, on the tape, on the machine for single numbers, or native code."""
+class _Description(NamedTuple):
+    leaf_types: Sequence[Any]
+    number_types: Sequence[ArrayType]
+    types: Sequence[Any]
+    constants: Mapping[int, Any]
+    placed: Sequence[Step]
+    outputs: Sequence[tuple[int, int | None, int, bool]]
+    has_products: bool = False
+    has_algebra: bool = False
+    forgotten: tuple[tuple[int, int], ...] = ()
+    ordered: bool = True
+    in_order: bool = False
+    alone: bool = False
+    sites: Mapping[int, tuple[Site, int]] = {}
+    names: Mapping[int, str] = {}
+    same: Mapping[int, int] = {}
+    repeats: tuple[Sequence[Plan], int] | None = None
 
-    @property
-    def alone(self) -> bool:
-        """Whether it calls nothing of NumPy's, and so needs no settings of it."""
 
-    @property
-    def masks(self) -> bool:
-        """Whether zero times infinity is zero in it anyway, so that it runs once."""
+class Plan(_Description):
+    """Steps over numbered slots. The first slots are the leaves, then the free numbers; `constants` fill others, and `types` has
+    the type of each. A plan never changes: a pass gives another one. What becomes of it is in an `Executable`.
 
-    @property
-    def nbytes(self) -> int:
-        """About the bytes that it owns."""
-
-    def run(self, leaves: list[Any], numbers: list[Any], masked: bool, donated: Collection[int] = ()) -> list[Any]:
-        """The results, by masked kernels or by plain ones. They may take the memory of the leaves at `donated`."""
-
-
-class Plan:
-    """Steps over numbered slots. The first slots are the leaves, then the free numbers; `constants` fill others.
-
-    placed     the steps as they were put down, inputs first
-    joined     the steps, those of a call as one until somebody asks for `steps`
+    placed     the steps in any order in which they can run, calls among them; `in_order` where it is the one in which they do
     outputs    (canonical number, index, slot, kept): whose value to store, which of its values if it has several (else
                None), and whether it is for the reverse pass only
+    forgotten  leaves that may be written over: see `donation`
+    ordered    whether every sum keeps its order: see `together`
+    alone      whether it is a short step of a loop, with which no other thread helps
     sites      where steps were recorded, by slot, and `names` of leaves: only for plans that somebody may want to read
     same       slots that stand for another since the plan was simplified
+    repeats    of a short graph that stands for a long one: the plans of one and of two times more, and how many times more it
+               stands for: see `repeated`
     """
-
-    def __init__(self, leaf_types: list[Any], number_types: list[ArrayType]) -> None:
-        self.remembered: int | None = None  # the bytes that the cache of plans has counted for it, if it is there
-        self.leaf_types = leaf_types
-        self.number_types = number_types
-        self.constants: dict[int, Any] = {}
-        self.listed: tuple[list[Step], bool] = ([], True)  # steps, and whether they have the order in which they run
-        self.count = 0  # of steps
-        self.types: list[Any] = [*leaf_types, *number_types]
-        self.outputs: list[tuple[int, int | None, int, bool]] = []
-        self.masked: Masking | None = None  # once somebody has asked: see `masking`
-        self.has_products = self.has_algebra = False
-        self.sites: dict[int, tuple[Site, int]] = {}
-        self.names: dict[int, str] = {}
-        self.same: dict[int, int] = {}
-        self.program: Program | None = None  # how it runs
-        self.ordered = True  # whether every sum keeps its order: see `together`
-        self.alone = False  # a short step of a loop, with which no other thread helps
-        self.spent = 0.0  # seconds in the interpreter, up to the price of compiling: see `tiers`
-        self.price = math.inf
-        self.each = self.unpriced = 1  # the last run that was timed stands for so many, and the next in so many is
-        self.family: Any = None  # what it has in common with plans that differ in extents alone: see `budget`
-        self.asked: tuple[Site, int] = (None, 0)  # where the user recorded what it computes
-        # of a short graph that stands for a long one: the plans of one and of two times more, and how many times more it stands
-        # for: see `repeated`
-        self.repeats: tuple[list[Plan], int] | None = None
-        self.forgotten: tuple[tuple[int, int], ...] = ()  # leaves that may be written over: see `donation`
-        # of `program`; of this thread too, which may be here already, interrupted by a finalizer or a signal's handler
-        self.lock = _forks.rlock()
 
     def __str__(self) -> str:
         return plan_text(self)
 
-    @property
-    def placed(self) -> list[Step]:
-        """The steps in any order in which they can run, calls among them."""
-        return self.listed[0]
+    __repr__ = object.__repr__
 
-    @property
-    def joined(self) -> list[Step]:
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a plan never changes: its {name} can't be set")
+
+    def with_steps(self, steps: Sequence[Step], **changes: Any) -> Plan:
+        """The plan of these steps in this order, with other changes."""
+        return self._replace(placed=steps, in_order=True, **changes)
+
+    @cached_property
+    def joined(self) -> Sequence[Step]:
         """The steps in their order, which is found when somebody asks, calls among them."""
-        steps, in_order = self.listed
-        if not in_order:
-            asked = [slot for _, _, slot, _ in self.outputs]
-            steps = ordered(steps, asked, self.types, len(self.leaf_types))
-            self.listed = steps, True
-        return steps
+        if self.in_order:
+            return self.placed
+        return ordered(self.placed, [slot for _, _, slot, _ in self.outputs], self.types, len(self.leaf_types))
 
-    @property
-    def steps(self) -> list[Step]:
-        """The steps one by one."""
+    @cached_property
+    def steps(self) -> Sequence[Step]:
+        """The steps in their order one by one."""
         joined = self.joined
-        if self.count != len(joined):
-            self.steps = [one for step in joined for one in (written_out(step) if step.op is CALL else (step,))]
-        return self.placed
+        if self.length == len(joined):
+            return joined
+        return [one for step in joined for one in (written_out(step) if step.op is CALL else (step,))]
 
-    @steps.setter
-    def steps(self, steps: list[Step]) -> None:
-        self.listed, self.count = (steps, True), len(steps)
+    @cached_property
+    def length(self) -> int:
+        """How many steps there are, one by one."""
+        slots: list[Any] = [step.output for step in self.placed if step.op is CALL]
+        return len(self.placed) + sum([len(own) - 1 for own in slots])
 
-    def join(self, steps: list[Step]) -> None:
-        """Let these be the steps, calls among them, before they are put in order."""
-        slots: list[Any] = [step.output for step in steps if step.op is CALL]
-        self.listed, self.count = (steps, False), len(steps) + sum([len(own) - 1 for own in slots])
-
-    @property
+    @cached_property
     def masking(self) -> Masking:
         """When its masked kernels run: what native code computes needs no answer."""
-        if self.masked is None:
-            self.masked = masking_of(self, self.placed)
-        return self.masked
+        return masking_of(self, self.placed)
 
     def sizes(self) -> Iterator[int]:
         """The elements of each array that a step computes."""
@@ -172,12 +142,6 @@ class Plan:
             for t in step.attributes[0].every_type if step.op is CALL else (step.type,):
                 if t.__class__ is not tuple:
                     yield t.size
-
-    @property
-    def nbytes(self) -> int:
-        """About the bytes that remembering it takes, its program's included."""
-        constants: int = sum([array.nbytes for array in self.constants.values() if isinstance(array, np.ndarray)])
-        return SLOT_BYTES * (len(self.types) + 16) + constants + (0 if self.program is None else self.program.nbytes)
 
 
 class Compared:
@@ -200,9 +164,10 @@ class Compared:
 class Builder:
     """Turns nodes into steps. `slot_of` holds the slots of nodes with a value or already placed."""
 
-    def __init__(self, plan: Plan, slot_of: dict[Node, int], replaced: dict[Node, Node]) -> None:
-        self.plan = plan
-        self.types, self.steps = plan.types, plan.placed
+    def __init__(self, types: list[Any], slot_of: dict[Node, int], replaced: dict[Node, Node]) -> None:
+        self.types = types
+        self.steps: list[Step] = []
+        self.constants: dict[int, Any] = {}
         self.slot_of = slot_of
         self.replaced = replaced
         self.scalars: set[int] = set()  # slots of constants: one number, whatever the shape
@@ -211,13 +176,10 @@ class Builder:
         self.called: dict[Node, list[int]] = {}  # the slots of what calls are given and of their steps
         self.parted = False  # whether a node is several steps
 
-    def new_slot(self, type: Any) -> int:
-        self.plan.types.append(type)
-        return len(self.plan.types) - 1
-
     def constant(self, array: Any, type: Any) -> int:
-        slot = self.new_slot(type)
-        self.plan.constants[slot] = array
+        slot = len(self.types)
+        self.types.append(type)
+        self.constants[slot] = array
         return slot
 
     def add(self, op: Primitive, attributes: Any, inputs: tuple[int, ...], type: Any) -> int:
@@ -388,7 +350,7 @@ class Builder:
 
     def spread(self, slot: int) -> int:
         """The slot of a constant at its full shape; of anything else that itself."""
-        type = self.plan.types[slot]
+        type = self.types[slot]
         if slot in self.scalars and type.shape != ():
             return self.add(BROADCAST, type.shape, (slot,), type)
         return slot
@@ -429,12 +391,12 @@ def narrowed_attributes(
     }
 
 
-def _narrowed(plan: Plan, steps: list[Step]) -> list[Step]:
+def _narrowed(steps: list[Step], outputs: Iterable[int]) -> list[Step]:
     """Steps of which those with several outputs compute what is read."""
     if all([step.op.narrowed is None for step in steps]):
         return steps
     given = [(step.output, step.op, step.attributes, step.inputs) for step in steps]
-    found = narrowed_attributes(given, [slot for _, _, slot, _ in plan.outputs])
+    found = narrowed_attributes(given, outputs)
     narrowed = []
     for step in steps:
         attributes = found.get(step.output)
@@ -470,43 +432,44 @@ def find_targets(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[list[
     return targets, replaced
 
 
-def build(c: Canonical, wanted: Sequence[int], keep: bool, noted: bool = False) -> Plan:
+def build(c: Canonical, wanted: Sequence[int], keep: bool, noted: bool = False, ordered: bool = True) -> Plan:
     """The plan that computes the nodes numbered `wanted`; with `keep`, also what a later reverse pass will read. If it is
-    `noted`, it knows the user's lines and names."""
-    plan, builder = built(c, wanted, keep)
-    if noted:
-        note(plan, builder)
-    return plan
+    `noted`, it knows the user's lines and names; unless it is `ordered`, passes may put sums in another order."""
+    plan, builder = built(c, wanted, keep, ordered)
+    return with_sites(plan, builder) if noted else plan
 
 
-def built(c: Canonical, wanted: Sequence[int], keep: bool) -> tuple[Plan, Builder]:
+def built(c: Canonical, wanted: Sequence[int], keep: bool, ordered: bool = True) -> tuple[Plan, Builder]:
     """The plan, and what knows the slot of each node in it."""
-    plan = Plan([x.type for x in c.leaves], [x.type for _, x in c.numbers])
+    leaf_types, number_types = [x.type for x in c.leaves], [x.type for _, x in c.numbers]
+    leaves, types = len(leaf_types), [*leaf_types, *number_types]
     slot_of: dict[Node, int] = {x: i for i, x in enumerate(c.leaves)}
     for i, (_, x) in enumerate(c.numbers):
-        slot_of[x] = len(c.leaves) + i
+        slot_of[x] = leaves + i
     for x, i in c.alike:
-        slot_of[x] = len(c.leaves) + i
+        slot_of[x] = leaves + i
     targets, replaced = find_targets(c, wanted, keep)
-    builder = Builder(plan, slot_of, replaced)
-    builder.scalars.update(range(len(c.leaves), len(c.leaves) + len(c.numbers)))
+    builder = Builder(types, slot_of, replaced)
+    builder.scalars.update(range(leaves, len(types)))
     builder.place([x for _, _, x, _ in targets])
-    plan.outputs = [(i, k, builder.whole(x), is_kept) for i, k, x, is_kept in targets]
-    plan.join(_narrowed(plan, plan.placed))
-    ops = {step.op for step in plan.placed}
-    plan.has_products, plan.has_algebra = not PRODUCTS.isdisjoint(ops), any(map(is_algebra, ops))
-    plan.forgotten = forgotten_leaves(c)
-    return plan, builder
+    outputs = [(i, k, builder.whole(x), is_kept) for i, k, x, is_kept in targets]
+    steps = _narrowed(builder.steps, [slot for _, _, slot, _ in outputs])
+    ops = {step.op for step in steps}
+    products, algebra = not PRODUCTS.isdisjoint(ops), any(map(is_algebra, ops))
+    return Plan(
+        leaf_types, number_types, types, builder.constants, steps, outputs, products, algebra, forgotten_leaves(c), ordered
+    ), builder  # fmt: skip
 
 
 MOST_NOTED = 1 << 17  # steps of a plan that is remembered to be read
 
 
-def note(plan: Plan, builder: Builder) -> None:
-    """Write down where each step of a plan was recorded, and what its leaves are called."""
-    if plan.count > MOST_NOTED:
-        return
-    sites = plan.sites
+def with_sites(plan: Plan, builder: Builder) -> Plan:
+    """A plan that knows where each of its steps was recorded, and what its leaves are called."""
+    if plan.length > MOST_NOTED:
+        return plan
+    sites: dict[int, tuple[Site, int]] = {}
+    names: dict[int, str] = {}
     producer = {step.output: step for step in plan.placed} if builder.parted else {}
     for node, found in builder.called.items():
         callee = node.attributes
@@ -517,16 +480,17 @@ def note(plan: Plan, builder: Builder) -> None:
                 sites[slot] = (node.site, node.offset)
             if producer and node.op in APART and slot in producer:
                 within = producer[slot].inputs[-1]
-                plan.sites.setdefault(within, (node.site, node.offset))
+                sites.setdefault(within, (node.site, node.offset))
                 if node.op is PUT_ONTO and within in producer:
-                    plan.sites.setdefault(producer[within].inputs[0], (node.site, node.offset))
+                    sites.setdefault(producer[within].inputs[0], (node.site, node.offset))
         elif slot < len(plan.leaf_types):
             name = node.attributes.name if isinstance(node.attributes, Variable) else None
             if node.op is PLACEHOLDER and type(node.attributes) is str:
                 kind, _, rest = node.attributes.partition(" ")
                 name = rest if kind == "input" else f"argument{rest.split()[0]}" if kind == "argument" else None
             if name:
-                plan.names[slot] = name
+                names[slot] = name
+    return plan._replace(sites=sites, names=names)
 
 
 def _expand_pullbacks(c: Canonical, replaced: dict[Node, Node]) -> dict[Node, list[Node]]:

@@ -18,7 +18,7 @@ from adjoint._tuples import NamedTuple
 from adjoint.derive import PULLBACK
 from adjoint.graph import ArrayType, Node
 from adjoint.plan.canonical import Canonical
-from adjoint.plan.plan import Plan
+from adjoint.plan.executable import Executable
 from adjoint.primitives.core import FULL, IDENTITY, LITERALS, VERSION, is_literal
 from adjoint.primitives.custom import HOST_CALL
 
@@ -85,11 +85,11 @@ class Recognizer:
                 self.match, self.counts, self.kept = found
         return self.kept is not None
 
-    def note(self, last: tuple[list[int] | None, Plan | None]) -> None:
+    def note(self, last: tuple[list[int] | None, Executable | None]) -> None:
         """Note which reference counts the nodes had, as `reference_counts` gives them, for native code to compare, and the plan
         that was taken then."""
         if self.counts is not None:
-            counts, plan = last
+            counts, plan = last[0], None if last[1] is None else last[1].plan
             held = [-1] if counts is None else [n - COUNTED_IN_LIST + 1 for n in counts]
             self.counts[: len(held)] = held
             is_simple = plan is not None and not plan.forgotten

@@ -11,7 +11,6 @@ fail (an index out of bounds), draws numbers or calls Python is never left out, 
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -90,7 +89,7 @@ class _Restriction:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.types = plan.types
+        self.types = list(plan.types)
         self.parts: dict[int, Part | None] = {slot: None for _, _, slot, _ in plan.outputs}
         self.narrowed: dict[int, Needed] = {}
         self.gains = False
@@ -142,11 +141,7 @@ class _Restriction:
     def plan_made(self) -> Plan:
         """The plan with steps that compute parts, and slices of what is whole."""
         plan = self.plan
-        made = copy.copy(plan)
-        made.types = self.types = list(plan.types)
-        made.sites = dict(plan.sites)
-        made.steps = steps = self.steps
-        sites, same = made.sites, self.same
+        sites, steps, same = dict(plan.sites), self.steps, self.same
         for step in plan.steps:
             slot = step.output
             if slot not in self.parts:
@@ -160,9 +155,9 @@ class _Restriction:
             inputs = tuple([self.read(i, part) for i, part in zip(step.inputs, needed[0], strict=True)])
             sites.update([(new.output, sites[slot]) for new in steps[before:] if slot in sites])
             self.narrow(step, inputs, needed[1])
-        made.same = {old: same.get(slot, slot) for old, slot in plan.same.items()} | same
-        made.outputs = [(number, index, same.get(slot, slot), kept) for number, index, slot, kept in plan.outputs]
-        return made
+        renamed = {old: same.get(slot, slot) for old, slot in plan.same.items()} | same
+        outputs = [(number, index, same.get(slot, slot), kept) for number, index, slot, kept in plan.outputs]
+        return plan.with_steps(steps, types=self.types, sites=sites, same=renamed, outputs=outputs)
 
     def is_whole(self, slot: int) -> bool:
         """Whether all of a slot is computed."""

@@ -7,7 +7,6 @@ of each loop, and what follows reads what it would read had the network been tha
 
 from __future__ import annotations
 
-import copy
 import marshal
 from collections.abc import Sequence
 from itertools import chain
@@ -66,10 +65,10 @@ class Shortened(NamedTuple):
 
 def shortened(plan: Plan) -> Shortened | None:
     """A shorter plan of fewer equal layers; None where most of a plan doesn't repeat often."""
-    if plan.count < WORTH:
+    if plan.length < WORTH:
         return None
     columns: Any = Step._make(zip(*plan.placed, strict=True))
-    if len(set(zip(columns.op, columns.type, strict=True))) * VARIED > plan.count:
+    if len(set(zip(columns.op, columns.type, strict=True))) * VARIED > plan.length:
         return None
     entries = _entries(plan, columns)
     sums = sums_of(entries.operands)
@@ -216,7 +215,5 @@ def _rebuilt(plan: Plan, entries: Entries, places: Array, expected: Array) -> Pl
     for k, inputs in zip(which.tolist(), slots[expected[changed]].tolist(), strict=True):
         steps[k] = steps[k]._replace(inputs=tuple(inputs[: len(steps[k].inputs)]))
     gone = set(entries.slots.tolist()) - there
-    short = copy.copy(plan)
-    short.join(steps)
-    short.outputs = [one for one in plan.outputs if one[2] not in gone]
-    return short
+    outputs = [one for one in plan.outputs if one[2] not in gone]
+    return plan._replace(placed=steps, in_order=False, outputs=outputs)

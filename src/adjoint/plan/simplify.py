@@ -8,7 +8,6 @@ zero becomes a plain one where a factor is a finite constant, and gives -0 for 0
 
 from __future__ import annotations
 
-import copy
 import math
 from collections import Counter
 from collections.abc import Callable, Container
@@ -33,9 +32,8 @@ class Simplifier:
     """The steps simplified so far: `producer` has the step behind each slot, `same` the slot that stands for another."""
 
     def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.types = plan.types
-        self.constants = plan.constants
+        self.types = list(plan.types)
+        self.constants = dict(plan.constants)
         self.producer: dict[int, Step] = {}
         self.same: dict[int, int] = {}
         self.steps: list[Step] = []
@@ -318,23 +316,20 @@ for _turn, (_rule, _names) in enumerate(RULES):
 
 def simplified(plan: Plan) -> Plan:
     """The plan with every rule applied, and without what nothing reads any more. The given plan stays as it is."""
-    result = copy.copy(plan)
-    result.types, result.constants = list(plan.types), dict(plan.constants)
-    s = Simplifier(result)
+    s = Simplifier(plan)
     add = s.add
     for step in plan.steps:
         add(step)
-    result.same = s.same
-    result.outputs = []
+    outputs = []
     for number, index, slot, kept in plan.outputs:
         slot = s.same.get(slot, slot)
         s.bands.complete(slot, inner=False)
-        result.outputs.append((number, index, slot, kept))
-    asked = [slot for _, _, slot, _ in result.outputs]
+        outputs.append((number, index, slot, kept))
+    asked = [slot for _, _, slot, _ in outputs]
     alive = layered(s, without_dead_code(s, asked), asked)
     leaves = len(plan.leaf_types)
-    result.steps = tables_last(beside_their_readers(alive, leaves + len(plan.number_types), result.constants), leaves)
-    return result
+    steps = tables_last(beside_their_readers(alive, leaves + len(plan.number_types), s.constants), leaves)
+    return plan.with_steps(steps, types=s.types, constants=s.constants, outputs=outputs, same=s.same)
 
 
 def without_dead_code(s: Simplifier, outputs: list[int]) -> list[Step]:

@@ -8,7 +8,6 @@ networks on GPUs", 2016). These sum in another order, and are left out under `se
 
 from __future__ import annotations
 
-import copy
 import heapq
 from collections import Counter
 from collections.abc import Sequence
@@ -34,7 +33,7 @@ def together(plan: Plan) -> Plan:
     joining = Joining(plan)
     joining.sums()
     joining.rows()
-    return joining.plan if joining.added else plan
+    return joining.plan._replace(types=joining.types) if joining.added else plan
 
 
 def _may_join(plan: Plan, products: list[Step]) -> bool:
@@ -51,9 +50,8 @@ class Joining:
     """A plan whose products are being joined. `added` are new steps, `replaced` slots that other steps compute now."""
 
     def __init__(self, plan: Plan) -> None:
-        self.plan = copy.copy(plan)
-        self.plan.types = list(plan.types)
-        self.types = self.plan.types
+        self.plan = plan
+        self.types = list(plan.types)
         self.producer = {step.output: step for step in plan.steps}
         self.reads = Counter([i for step in plan.steps for i in step.inputs])
         self.reads.update([slot for _, _, slot, _ in plan.outputs])
@@ -244,7 +242,8 @@ class Joining:
         kept = [step for step in self.plan.steps if step.output not in self.gone]
         known = {step.output for step in kept}
         steps = [*kept, *[step for step in self.added if step.output not in known]]
-        self.plan.steps = _without_dead(_in_order(steps), [slot for _, _, slot, _ in self.plan.outputs])
+        outputs = [slot for _, _, slot, _ in self.plan.outputs]
+        self.plan = self.plan.with_steps(_without_dead(_in_order(steps), outputs))
         self.producer = {step.output: step for step in self.plan.steps}
         self.gone = set()
 

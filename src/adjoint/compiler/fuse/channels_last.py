@@ -8,7 +8,6 @@ reads it in the graph's order: that is a view, and a copy is made only where the
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,16 +27,13 @@ def channels_last(plan: Plan) -> Plan:
     """The plan with steps on images in their channels-last form, and types for new slots."""
     if not any(step.op.images for step in plan.steps):
         return plan
-    result = copy.copy(plan)
-    result.types = list(plan.types)
-    result.steps = _Rewriting(result).steps
-    return result
+    rewriting = _Rewriting(plan)
+    return plan.with_steps(rewriting.steps, types=rewriting.types)
 
 
 class _Rewriting:
     def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.types = plan.types
+        self.types = list(plan.types)
         self.steps: list[Step] = []
         self.last: dict[int, int] = {}  # the channels-last form of a slot
         self.matrices: dict[Any, int] = {}  # of pixels by channels, by the slot and the stride

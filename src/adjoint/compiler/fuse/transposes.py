@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from adjoint.compiler.fuse.kinds import View
 from adjoint.plan.plan import Step
 
@@ -12,7 +14,7 @@ def _exchanges(step: Step) -> bool:
     return bool(step.attributes == (*axes[:-2], *axes[:-3:-1]))
 
 
-def turned_products(steps: list[Step], read: set[int]) -> set[int]:
+def turned_products(steps: Sequence[Step], read: set[int]) -> set[int]:
     """The products that are read transposed alone: they are computed that way round, as (AB)ᵀ = BᵀAᵀ."""
     products = {step.output for step in steps if step.op.name == "matmul"}
     read = set(read)

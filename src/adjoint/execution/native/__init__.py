@@ -6,7 +6,7 @@ program unit by unit.
 """
 
 from adjoint.execution.native.inner import choice_part_of, loop_part_of
-from adjoint.execution.native.kindred import plan_of_kin
+from adjoint.execution.native.kindred import executable_of_kin
 from adjoint.execution.native.program import missing
 from adjoint.execution.native.relatives import compile_plan
 from adjoint.execution.native.stepping import stepper_of
@@ -15,6 +15,6 @@ from adjoint.machine.scalars import SmallStep, loop_of
 from adjoint.machine.scans import part_of
 
 __all__ = [
-    "SmallStep", "choice_part_of", "compile_plan", "loop_of", "loop_part_of", "missing", "part_of", "pieces_of", "plan_of_kin",
-    "stepper_of", "sweep",
+    "SmallStep", "choice_part_of", "compile_plan", "executable_of_kin", "loop_of", "loop_part_of", "missing", "part_of",
+    "pieces_of", "stepper_of", "sweep",
 ]  # fmt: skip

@@ -189,8 +189,7 @@ def loop_part_of(
     if program is None or program.launches or program.table.checks or program.linked.own.calls:
         return None
     if any([isinstance(unit, Product) and unit.is_cut for unit in program.fusion.units]):
-        plan.alone = True
-        program = compile_nests(plan)
+        program = compile_nests(plan._replace(alone=True))
     stepper = stepper_of(program, order, picks)
     carried = sum([t.size * t.dtype.itemsize for t in types[constants : constants + carries]])
     if program is None or stepper is None or carried + program.scratch_start + program.scratch_size > MOST_MEMORY:

@@ -9,13 +9,11 @@ one that the second graph has without.
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 from typing import Any
 
-from adjoint import _forks
 from adjoint.compiler.extents import Sheet, Unfollowed, Values, plain
 from adjoint.compiler.families import Kindred, Symbols
 from adjoint.compiler.linking import settings
@@ -25,6 +23,7 @@ from adjoint.execution.native.remembered import Remembered
 from adjoint.execution.numpy_programs import is_tiny
 from adjoint.graph import ArrayType, Node
 from adjoint.plan.canonical import Canonical
+from adjoint.plan.executable import Executable
 from adjoint.plan.plan import Plan, build
 from adjoint.primitives.core import FULL
 
@@ -124,18 +123,17 @@ class Kin(Kindred[tuple[Pattern, Plan]]):
             return None
         return self.joined(c, own)
 
-    def stamped(self, c: Canonical, numbers: Values) -> Plan | None:
+    def stamped(self, c: Canonical, numbers: Values) -> Executable | None:
         """The plan of one of these graphs, with its program, if a pattern serves it."""
         found = self.serving(numbers)
         return None if found is None else _with_program(*found[0], c, found[1])
 
-    def followed(self, c: Canonical, numbers: Values) -> Plan | None:
+    def followed(self, c: Canonical, numbers: Values) -> Executable | None:
         """The plan of one of these graphs, from which a pattern is made."""
         self.met(numbers)
         if self.reason or not self.varying or len(self.known) >= MOST_PATTERNS:
             return None
-        own = build(c, self.wanted, False)
-        own.ordered = False
+        own = build(c, self.wanted, keep=False, ordered=False)
         if len(own.steps) < WORTH:
             self.reason = "Unfollowed: it is short"
         if self.reason or _is_interpreted(own):
@@ -143,8 +141,8 @@ class Kin(Kindred[tuple[Pattern, Plan]]):
         try:
             with Sheet() as sheet:
                 symbols = Symbols(sheet, self.first, numbers, self.varying)
-                plan = build(_with_sizes(c, self, symbols.given, sheet), self.wanted, False)
-                plan.ordered = False
+                sized = _with_sizes(c, self, symbols.given, sheet)
+                plan = build(sized, self.wanted, keep=False, ordered=False)
                 if _is_interpreted(plan) or not _is_like(plan, own):
                     raise Unfollowed("the plan with sizes is another one")
                 pattern = Pattern(plan, symbols, sheet)
@@ -152,9 +150,7 @@ class Kin(Kindred[tuple[Pattern, Plan]]):
             self.reason = f"{type(error).__name__}: {error}"
             return None
         pattern.introduce(self.first)
-        own.asked = c.order[0].site, c.order[0].offset
-        own.price = math.inf
-        own.steps = []
+        own = own.with_steps(())
         self.known.insert(0, (pattern.followed, (pattern, own)))
         found = _with_program(pattern, own, c, pattern.results)
         found.program.patterned = True  # type: ignore[union-attr]
@@ -200,15 +196,12 @@ def _is_like(plan: Plan, own: Plan) -> bool:
 
 def _is_interpreted(plan: Plan) -> bool:
     """Whether the machine for tiny arrays may take a plan."""
-    return plan.count >= TAPE_FROM and is_tiny(plan)
+    return plan.length >= TAPE_FROM and is_tiny(plan)
 
 
-def _with_program(pattern: Pattern, plan: Plan, c: Canonical, results: Any) -> Plan:
-    made = copy.copy(plan)
-    made.leaf_types, made.number_types = [x.type for x in c.leaves], [x.type for _, x in c.numbers]
-    made.lock = _forks.rlock()
-    made.program = pattern.stamped(made, results)
-    return made
+def _with_program(pattern: Pattern, plan: Plan, c: Canonical, results: Any) -> Executable:
+    plan = plan._replace(leaf_types=[x.type for x in c.leaves], number_types=[x.type for _, x in c.numbers])
+    return Executable(plan, program=pattern.stamped(plan, results))
 
 
 def _kin_of(c: Canonical, wanted: Wanted) -> Kin | None:
@@ -221,7 +214,7 @@ def _kin_of(c: Canonical, wanted: Wanted) -> Kin | None:
 _known: Remembered[Kin | None] = Remembered(MOST_NODES)
 
 
-def plan_of_kin(c: Canonical, wanted: Wanted, kind: Any, follow: bool) -> Plan | bool | None:
+def executable_of_kin(c: Canonical, wanted: Wanted, kind: Any, follow: bool) -> Executable | bool | None:
     """The plan of a graph, with a program that follows from others' of this kind; None where it doesn't, True if the graph is the
     first of its kind, from which others may follow. With `follow`, time may be spent on finding out how."""
     kind = (kind, hash(tuple([x.op for x in c.order])), settings())

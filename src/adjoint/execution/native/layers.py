@@ -155,8 +155,7 @@ class _Layers:
             return found
 
         fusion = copy.copy(self.fusion)
-        fusion.plan = copy.copy(fusion.plan)
-        fusion.plan.steps, fusion.plan.outputs = [], self.plan.outputs
+        fusion.plan = fusion.plan.with_steps((), outputs=self.plan.outputs)
         fusion.shapes, fusion.dtypes, fusion.views = fusion.shapes.copy(), fusion.dtypes.copy(), fusion.views.copy()
         fusion.objects = fusion.objects.copy()
         results = slots(numbers).tolist()

@@ -70,7 +70,7 @@ def missing() -> str | None:
 def machine_for(plan: Plan, for_good: bool) -> NumberMachine | Tape | None:
     """The machine that interprets a plan's many steps on tiny arrays; None where they are to be compiled. One that is compiled
     `for_good` may take its time: the machines are for what is too long even then, or repeats itself."""
-    count = plan.count
+    count = plan.length
     if plan.repeats is not None:
         return compile_numbers(plan)
     if count < TAPE_FROM or (for_good and count <= FOR_GOOD) or not is_tiny(plan):

@@ -124,19 +124,16 @@ def with_sizes(plan: Plan, sheet: Sheet, numbers: Sequence[Any]) -> Plan:
     """A plan with other numbers, sizes among them, in the order in which `describe` finds them."""
     left = iter(numbers)
     types_of = Types(sheet, left)
-    made = copy.copy(plan)
-    types = made.types = [types_of(t) for t in plan.types]
+    types = [types_of(t) for t in plan.types]
     leaves = len(plan.leaf_types)
-    made.leaf_types, made.number_types = types[:leaves], types[leaves : leaves + len(plan.number_types)]
-    made.constants = dict(plan.constants)
+    numbered = leaves + len(plan.number_types)
     steps = []
     for step in plan.steps:
         attributes = None if step.attributes is None else put(attributes_of(step), left)
         result = types[step.output]
         kernel = step.op.kernel(attributes, result)
         steps.append(Step(step.op, attributes, kernel, step.op.masked or kernel, step.inputs, step.output, result))
-    made.steps = steps
-    return made
+    return plan.with_steps(steps, types=types, leaf_types=types[:leaves], number_types=types[leaves:numbered])
 
 
 def put(x: Any, left: Iterator[int]) -> Any:
@@ -217,7 +214,9 @@ class Pattern:
         fusion.views = {
             slot: View(self.fusion.views[slot].root, *view) for slot, view in zip(self.slots, views, strict=True)
         }
-        fusion.plan = _plan_of(self.fusion.plan, plan)
+        fusion.plan = self.fusion.plan.with_steps(
+            (), leaf_types=plan.leaf_types, number_types=plan.number_types, sites=plan.sites, names=plan.names
+        )  # what a program needs of its plan
         starts = self.starts
         if self.moving:
             starts = starts.copy()
@@ -246,14 +245,6 @@ class Pattern:
         asked = find_requested([Request(*self.asked[k], numbers[k]) for k in wanted])
         new = dict(zip(wanted, asked, strict=True))
         return [new.get(k, kernel) for k, kernel in enumerate(kernels)]
-
-
-def _plan_of(pattern: Plan, plan: Plan) -> Plan:
-    """What a program needs of its plan."""
-    made = copy.copy(pattern)
-    made.leaf_types, made.number_types, made.steps = plan.leaf_types, plan.number_types, []
-    made.sites, made.names = plan.sites, plan.names
-    return made
 
 
 class Relatives(Kindred[Pattern]):
@@ -303,7 +294,7 @@ def compile_plan(plan: Plan, for_good: bool = False) -> Native | NumberMachine |
     machine = machine_for(plan, for_good)
     if machine is not None or plan.repeats is not None:
         return machine
-    if plan.count >= WORTH and "ADJOINT_SHOW" not in os.environ:
+    if plan.length >= WORTH and "ADJOINT_SHOW" not in os.environ:
         with _lock:
             found = _followed(plan)
         if found is not None:
@@ -315,14 +306,12 @@ def compile_plan(plan: Plan, for_good: bool = False) -> Native | NumberMachine |
 
 def _followed(plan: Plan) -> Native | None:
     """The program of a plan that follows from those of its structure that were met, if it does."""
-    count = plan.count
+    count = plan.length
     kind = (count, len(plan.types), len(plan.leaf_types), len(plan.outputs), settings())
     first = _first.get(kind)
     if first is None:
         if not any([array.ndim for array in plan.constants.values()]):
-            kept = copy.copy(plan)  # whose steps and program change
-            kept.program = None
-            _first.put(kind, [kept], count)
+            _first.put(kind, [plan], count)
         return None
     for one in first:
         described = describe(one)

@@ -40,15 +40,14 @@ ROUNDS = 5
 
 class Report:
     """What the compiler makes of a plan, through the very stages that it runs through. `reason` says why there is no native
-    program."""
+    program. What is `running` may be the plan's program that waits for others."""
 
-    def __init__(self, plan: Plan, for_good: bool) -> None:
+    def __init__(self, plan: Plan, for_good: bool, running: Any = None) -> None:
         self.plan = plan
         self.before: dict[str, str] = {}  # stages whose results later ones change, as they were
         self.reason = ""
         self.program: Native | NumberMachine | Tape | None = None
         found = chosen(plan, for_good, self.note)
-        running = plan.program
         if isinstance(found, Native) and isinstance(running, Native) and running.patient is not None:
             found = running.patient
         if isinstance(found, str):
