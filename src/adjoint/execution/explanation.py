@@ -121,16 +121,19 @@ class Explanation:
 def explain(*outputs: Any, stage: str | None = None) -> Any:
     """How pending tensors would be computed, or how a jitted function is: a table of kernels, or any stage as text.
 
+    outputs: tensors that are pending, or lists, tuples and dictionaries of them, such as gradients; or one compiled function.
+
     Without a stage, an `Explanation`: the kernels in order, the operations fused in each, the bytes that it reads and writes, its
     floating operations, the time that it takes on the values at hand (the best of five runs; for a function, on ones), how
     many units share its code, and the user's lines; then what did not become native, and why. Native kernels where native code
     would run, else the interpreter's steps. Fills in no value.
 
     With one, its text: "plan" (the steps as recorded), "together", "simplify", "restrict", "channels_last", "fuse",
-    "rematerialize", "tiles", "pieces", "units" (what is compiled), "loops", "llvm" or "assembly". A function must have been
-    called; its latest trace is shown. The line of a step is that of the function which was compiled first, where two have the
-    same graph.
-    The environment variable ADJOINT_SHOW prints stages of whatever is compiled: `ADJOINT_SHOW=units,loops python train.py`.
+    "rematerialize", "tiles", "pieces", "units" (what is compiled), "loops", "llvm" or "assembly"; with "all" every one of them,
+    in order and under its name. A function must have been called; its latest trace is shown. The line of a step is that of the
+    function which was compiled first, where two have the same graph.
+    The environment variable ADJOINT_SHOW prints stages of whatever is compiled: `ADJOINT_SHOW=units,loops python train.py`, or
+    `ADJOINT_SHOW=all`.
 
     Raises ValueError for tensors that all have their values and for a stage that there isn't, TypeError for what is no tensor.
 
