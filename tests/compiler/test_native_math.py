@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.compiler.loops import formulas, inverse_math, power_math, special_math, vector_math
+from adjoint.compiler.loops import formulas, vector_math
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Emitter
 from adjoint.compiler.targets.llvm import source_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 
 import numpy as np
@@ -13,9 +14,11 @@ import pytest
 import adjoint as ad
 from adjoint import nn, optim
 from adjoint.compiler import pipeline
+from adjoint.compiler.targets import target
 from adjoint.execution.native.program import Native
 from adjoint.execution.native.report import Report
 from adjoint.execution.tiers import tiers
+from adjoint.runtime import llvm
 
 
 def normal(*shape: int, dtype: str = "float64") -> np.ndarray:
@@ -56,6 +59,34 @@ def test_all_stages_are_printed_in_order_and_what_changed_nothing_in_a_line() ->
     assert "as after plan" in text and text.count("steps 1") < 3, "a plan that stayed as it was isn't printed again"
     assert ad.execution.explain(y, g, stage="loops") in text
     assert all(f"-- {stage.name}: {stage.about}" in text for stage in pipeline.STAGES)
+
+
+@native_only
+def test_other_processors_are_read_and_never_run() -> None:
+    x = ad.variable(normal(48, 40, dtype="float32"), name="x")
+    f = ad.function([x], [ad.softmax(x @ x.T, axis=-1)])
+    own, before = target.target(), f(x)[0].numpy()
+    texts = {name: ad.execution.explain(f, stage="all", target=name) for name in target.PROCESSORS}
+    assert target.PROCESSORS.keys() == target.TUNING.keys()
+    assert "tiles of 6×4 vectors of 4" in texts["neon"] and "fmla" in texts["neon"] and "xmm" not in texts["neon"]
+    assert "zmm" in texts["avx512"] and "ymm" in texts["avx2"] and "xmm" in texts["sse"]
+    assert "zmm" not in texts["avx2"] and "ymm" not in texts["sse"]
+    with target.tuned(heights=((4, 3), (3, 3), (2, 3), (1, 3))):
+        assert "tiles of 3×4 vectors of 4" in ad.execution.explain(f, stage="units", target="neon")
+    with target.instead("neon"):
+        seen: list[target.Target] = []
+        thread = threading.Thread(target=lambda: seen.append(target.target()))
+        thread.start()
+        thread.join()
+        assert target.target().name == "neon" and seen == [own], "other threads compile for the machine"
+        with pytest.raises(AssertionError, match="isn't run here"):
+            llvm.object_code("")
+    assert target.target() == own
+    np.testing.assert_array_equal(f(x)[0].numpy(), before)
+    with pytest.raises(ValueError, match=r"kinds of processors are avx512, .*got 'arm'"):
+        ad.execution.explain(f, stage="units", target="arm")
+    with pytest.raises(ValueError, match="name a stage too"):
+        ad.execution.explain(f, target="neon")
 
 
 def test_what_numpy_runs_has_stages_too() -> None:

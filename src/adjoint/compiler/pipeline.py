@@ -163,6 +163,17 @@ class Printer:
         return f"-- {head} {'-' * max(100 - len(head), 3)}\n{text}\n"
 
 
+def as_text(plan: Plan, stage: str) -> str:
+    """What a plan is at a stage, of which nothing is compiled."""
+    texts: dict[str, str] = {}
+    fusion = lowered(plan, lambda name, state: texts.update({name: str(state)}))
+    if stage in texts and stage != "units":
+        return texts[stage]
+    if isinstance(fusion, str):
+        return f"no native code: {fusion}"
+    return units_text(fusion) if stage == "units" else _codes(fusion, [stage])[0]
+
+
 def in_order(texts: Iterable[tuple[str, str]]) -> str:
     """The texts of stages, with their names, as one."""
     printer = Printer()
@@ -197,13 +208,24 @@ def scheduled(key: Key | None) -> list[str]:
 
 def _show_code(fusion: Fusion) -> None:
     """Print the code of the units, each kind once."""
-    labels, wanted = Labels(fusion.plan), [name for name in WRITTEN if name in shown()]
-    heads: dict[Key, tuple[list[Start], str]] = {}
-    for number, unit in enumerate(computing(fusion) if wanted else (), 1):
+    printer, wanted = Printer(), [name for name in WRITTEN if name in shown()]
+    for name, text in zip(wanted, _codes(fusion, wanted), strict=True):
+        printer.stage(name, text)
+
+
+def _codes(fusion: Fusion, stages: Sequence[str]) -> list[str]:
+    """The code of the units at these stages, each kind once."""
+    labels, heads = Labels(fusion.plan), dict[Key, tuple[list[Start], list[str]]]()
+    for number, unit in enumerate(computing(fusion) if stages else (), 1):
         if not isinstance(unit, Host):
             key, starts = key_of(fusion, unit)
-            heads.setdefault(key, (starts, numbered(number, unit, labels)[0]))
-    printer = Printer()
-    for name in wanted:
-        texts = [f"{head}\n{code_text(key, starts, labels, name)}" for key, (starts, head) in heads.items()]
-        printer.stage(name, "\n\n".join(texts))
+            heads.setdefault(key, (starts, numbered(number, unit, labels)[:1]))
+    found = []
+    for stage in stages:
+        texts = []
+        for key, (starts, head) in heads.items():
+            above = scheduled(key) if stage == "loops" else []
+            lines = code_text(key, starts, labels, stage).splitlines()
+            texts.append("\n".join([*head, *above, *[f"     {line}" if line else "" for line in lines]]))
+        found.append("\n\n".join(texts))
+    return found

@@ -74,13 +74,19 @@ class Subject:
     def backend(self) -> str:
         return "numpy" if self.report is None else "native"
 
-    def text(self, stage: str) -> Printed:
-        """A stage as text, or "all" of them. Raises ValueError for what is none."""
+    def text(self, stage: str, target: str | None = None) -> Printed:
+        """A stage as text, or "all" of them, as for another processor where a `target` is named. Raises ValueError for what is
+        none."""
         pipeline = importlib.import_module("adjoint.compiler.pipeline")
         if stage == pipeline.ALL:
-            return Printed(pipeline.in_order([(name, self.text(name)) for name in pipeline.NAMES]))
+            return Printed(pipeline.in_order([(name, self.text(name, target)) for name in pipeline.NAMES]))
         if stage not in pipeline.NAMES:
             raise ValueError(f"explain: the stages are {', '.join(pipeline.NAMES)}, or {pipeline.ALL}; got {stage!r}")
+        if target is not None:
+            if native_backend() is None:
+                raise ValueError("explain: code for another processor is written where native code can run")
+            with importlib.import_module("adjoint.compiler.targets.target").instead(target):
+                return Printed(pipeline.as_text(self.plan, stage))
         if self.report is not None:
             text = self.report.text(stage)
         elif stage == "plan":
