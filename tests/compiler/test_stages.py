@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 
 import numpy as np
@@ -13,9 +14,11 @@ import pytest
 import adjoint as ad
 from adjoint import nn, optim
 from adjoint.compiler import pipeline
+from adjoint.compiler.targets import target
 from adjoint.execution.native.program import Native
 from adjoint.execution.native.report import Report
 from adjoint.execution.tiers import tiers
+from adjoint.runtime import llvm
 
 
 def normal(*shape: int, dtype: str = "float64") -> np.ndarray:
@@ -45,12 +48,50 @@ def test_every_stage_is_printed_with_names_shapes_and_lines() -> None:
     assert y.node.value is None, "looking must not compute"
     with pytest.raises(ValueError, match="the stages are plan, together, simplify"):
         ad.execution.explain(y, stage="fused")
-    assert ad.execution.stages.STAGES == pipeline.NAMES
+
+
+@native_only
+def test_all_stages_are_printed_in_order_and_what_changed_nothing_in_a_line() -> None:
+    y, g = formula()
+    text = ad.execution.explain([y], {"gradient": g}, stage="all")
+    heads = [line.split(":")[0][3:] for line in text.splitlines() if line.startswith("-- ")]
+    assert heads == [*pipeline.NAMES]
+    assert "as after plan" in text and text.count("steps 1") < 3, "a plan that stayed as it was isn't printed again"
+    assert ad.execution.explain(y, g, stage="loops") in text
+    assert all(f"-- {stage.name}: {stage.about}" in text for stage in pipeline.STAGES)
+
+
+@native_only
+def test_other_processors_are_read_and_never_run() -> None:
+    x = ad.variable(normal(48, 40, dtype="float32"), name="x")
+    f = ad.function([x], [ad.softmax(x @ x.T, axis=-1)])
+    own, before = target.target(), f(x)[0].numpy()
+    texts = {name: ad.execution.explain(f, stage="all", target=name) for name in target.PROCESSORS}
+    assert target.PROCESSORS.keys() == target.TUNING.keys()
+    assert "tiles of 6×4 vectors of 4" in texts["neon"] and "fmla" in texts["neon"] and "xmm" not in texts["neon"]
+    assert "zmm" in texts["avx512"] and "ymm" in texts["avx2"] and "xmm" in texts["sse"]
+    assert "zmm" not in texts["avx2"] and "ymm" not in texts["sse"]
+    with target.tuned(heights=((4, 3), (3, 3), (2, 3), (1, 3))):
+        assert "tiles of 3×4 vectors of 4" in ad.execution.explain(f, stage="units", target="neon")
+    with target.instead("neon"):
+        seen: list[target.Target] = []
+        thread = threading.Thread(target=lambda: seen.append(target.target()))
+        thread.start()
+        thread.join()
+        assert target.target().name == "neon" and seen == [own], "other threads compile for the machine"
+        with pytest.raises(AssertionError, match="isn't run here"):
+            llvm.object_code("")
+    assert target.target() == own
+    np.testing.assert_array_equal(f(x)[0].numpy(), before)
+    with pytest.raises(ValueError, match=r"kinds of processors are avx512, .*got 'arm'"):
+        ad.execution.explain(f, stage="units", target="arm")
+    with pytest.raises(ValueError, match="name a stage too"):
+        ad.execution.explain(f, target="neon")
 
 
 def test_what_numpy_runs_has_stages_too() -> None:
     for y in (ad.tensor(np.zeros((0, 3))) + 1, ad.exp(ad.tensor([1j]))):
-        for stage in ad.execution.stages.STAGES:
+        for stage in pipeline.NAMES:
             assert "steps 1, leaves 1" in ad.execution.explain(y, stage=stage)
         with pytest.raises(ValueError, match="the stages are plan"):
             ad.execution.explain(y, stage="fused")
@@ -58,6 +99,10 @@ def test_what_numpy_runs_has_stages_too() -> None:
         ad.execution.explain()
     with pytest.raises(TypeError, match="a compiled function is explained alone"):
         ad.execution.explain(ad.jit(ad.sin), ad.tensor(1.0) + 1)
+    with pytest.raises(TypeError, match=r"got function: give explain what a call returns, or ad.jit of the function"):
+        ad.execution.explain(lambda x: x)
+    with pytest.raises(TypeError, match=r"got int$"):
+        ad.execution.explain([ad.tensor(1.0) + 1, 3])
 
 
 @native_only
@@ -74,7 +119,7 @@ def test_what_is_shown_of_a_compiled_function_is_what_runs() -> None:
         optimizer.step()
         return loss
 
-    with pytest.raises(ValueError, match=r"step has not been called.*test_stages.py"):
+    with pytest.raises(ValueError, match=r"step has not been called.*call it once.*test_stages.py"):
         ad.execution.explain(step)
     step(ad.tensor(normal(32, 8, dtype="float32")))
     program = step.replay().program
@@ -147,7 +192,8 @@ def test_a_tape_is_shown() -> None:
 def test_stages_are_printed_as_they_run() -> None:
     program = "import adjoint as ad; f = ad.jit(lambda x: (ad.sin(x) * 2).sum()); f(ad.tensor([1.0, 2.0]))"
     for stages, expected in (
-        ("units,llvm", ("-- units", "-- llvm", "define void @$unit")),
+        ("units,llvm", ("-- units", "schedule: vectors of 2", "-- llvm", "define void @$unit")),
+        ("all", (*[f"-- {name}: " for name in pipeline.NAMES], "as after plan", "schedule: vectors of 2")),
         ("no", ("names stages of plan",)),
     ):
         result = subprocess.run(
@@ -193,7 +239,7 @@ def test_loops_and_branches_show_what_they_repeat_and_choose() -> None:
     assert inside["switch", "branch 0"].kernels == []
     text = str(found)
     assert f"kernel {1 + kinds.index('scan')}, 1,200 times:" in text and "not native" not in text
-    for stage in ad.execution.stages.STAGES:
+    for stage in pipeline.NAMES:
         assert "1,200 times:" in ad.execution.explain(compiled, stage=stage)
     loops = ad.execution.explain(compiled, stage="loops")
     assert "one native loop does all steps" in loops and "for i from 0 to count" in loops

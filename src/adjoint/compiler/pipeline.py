@@ -2,14 +2,14 @@
 
 A plan's steps are simplified and fused into units, and the units moved beside each other. Each unit for which no kernel is
 known is then written as loops (`units`, from its key alone), of which LLVM makes machine code. Whoever reports on a program
-goes through the same list. `ADJOINT_SHOW` prints stages as they run, by their names: `ADJOINT_SHOW=simplify,units`.
+goes through the same list. `ADJOINT_SHOW` prints stages as they run, by their names: `ADJOINT_SHOW=simplify,units`, or `all`.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from adjoint._tuples import NamedTuple
@@ -18,13 +18,13 @@ from adjoint.compiler.fuse.channels_last import channels_last
 from adjoint.compiler.fuse.epilogues import join
 from adjoint.compiler.fuse.fuse import fused
 from adjoint.compiler.fuse.fusion import Fusion
-from adjoint.compiler.fuse.kinds import Host, Nest
+from adjoint.compiler.fuse.kinds import Host, Nest, Unit
 from adjoint.compiler.fuse.pieces import in_place
 from adjoint.compiler.fuse.rematerialize import recompute
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.text import functions_text
 from adjoint.compiler.tables import Start
-from adjoint.compiler.units import write_unit
+from adjoint.compiler.units import schedule_of, write_unit
 from adjoint.plan.plan import Plan
 from adjoint.plan.restrict import restricted
 from adjoint.plan.simplify import simplified
@@ -58,7 +58,16 @@ STAGES = (
 )
 # What is printed of each unit once it is written: of these, `linking` and `compiler` make the texts.
 WRITTEN = ("loops", "llvm", "assembly")
-NAMES = ("plan", *[stage.name for stage in STAGES], "units", *WRITTEN)
+ABOUT = {
+    "plan": "the steps as recorded",
+    **{stage.name: stage.about for stage in STAGES},
+    "units": "what is compiled, and how it is scheduled",
+    "loops": "each unit as statements over vectors",
+    "llvm": "the same in LLVM's language",
+    "assembly": "the processor's instructions",
+}
+NAMES = tuple(ABOUT)
+ALL = "all"  # in place of names
 
 Seen = Callable[[str, Any], None]  # told the name of a stage, and what it gave
 
@@ -70,7 +79,7 @@ def lowered(plan: Plan, seen: Seen | None = None) -> Fusion | str:
     for t in plan.types:
         if type(t) is not tuple and t.size == 0:
             return "an array without elements is among its steps"
-    see = seen or print_stage
+    see = seen or Printer().stage
     state: Any = plan
     see("plan", state)
     for stage in STAGES:
@@ -123,32 +132,101 @@ def source_text(source: code.Source, stage: str) -> str:
 def shown() -> frozenset[str]:
     """The stages that `ADJOINT_SHOW` names. Raises ValueError where it names none that exists."""
     names = frozenset(filter(None, os.environ.get("ADJOINT_SHOW", "").replace(" ", "").split(",")))
+    if ALL in names:
+        return frozenset(NAMES)
     if not names <= set(NAMES):
         raise ValueError(
-            f"ADJOINT_SHOW names stages of {', '.join(NAMES)}; got {', '.join(sorted(names - set(NAMES)))}"
+            f"ADJOINT_SHOW names stages of {', '.join(NAMES)}, or {ALL}; got {', '.join(sorted(names - set(NAMES)))}"
         )
     return names
 
 
-def print_stage(name: str, state: Any) -> None:
-    """Print what a stage gave, if `ADJOINT_SHOW` names it."""
-    if "ADJOINT_SHOW" in os.environ and name in shown():
-        show(name, str(state))
+class Printer:
+    """Prints the stages of one program that `ADJOINT_SHOW` names, to the standard error stream, as they run."""
+
+    def __init__(self) -> None:
+        self.last = ("", "")  # the stage that was printed in full, and its text
+
+    def stage(self, name: str, state: Any) -> None:
+        """Print what a stage gave, if that is asked for."""
+        if "ADJOINT_SHOW" in os.environ and name in shown():
+            text = units_text(state) if name == "units" and isinstance(state, Fusion) else str(state)
+            sys.stderr.write(f"{self.titled(name, text)}\n")
+
+    def titled(self, name: str, text: str) -> str:
+        """A stage's text under its name. Of one that changed nothing the text would be the one before."""
+        text, (before, last) = text.rstrip(), self.last
+        if text == last:
+            text = f"as after {before}"
+        else:
+            self.last = (name, text)
+        head = f"{name}: {ABOUT[name]}"
+        return f"-- {head} {'-' * max(100 - len(head), 3)}\n{text}\n"
+
+
+def as_text(plan: Plan, stage: str) -> str:
+    """What a plan is at a stage, of which nothing is compiled."""
+    texts: dict[str, str] = {}
+    fusion = lowered(plan, lambda name, state: texts.update({name: str(state)}))
+    if stage in texts and stage != "units":
+        return texts[stage]
+    if isinstance(fusion, str):
+        return f"no native code: {fusion}"
+    return units_text(fusion) if stage == "units" else _codes(fusion, [stage])[0]
+
+
+def in_order(texts: Iterable[tuple[str, str]]) -> str:
+    """The texts of stages, with their names, as one."""
+    printer = Printer()
+    return "\n".join([printer.titled(name, text) for name, text in texts])
+
+
+def computing(fusion: Fusion) -> list[Unit]:
+    """The units that are read: all but nests that store nothing."""
+    return [unit for unit in fusion.units if not isinstance(unit, Nest) or unit.stored]
+
+
+def units_text(fusion: Fusion) -> str:
+    """The units, each with its schedule."""
+    labels, texts = Labels(fusion.plan), []
+    for number, unit in enumerate(computing(fusion), 1):
+        key = None if isinstance(unit, Host) else key_of(fusion, unit)[0]
+        texts.append("\n".join([*numbered(number, unit, labels), *scheduled(key)]))
+    return "\n\n".join(texts)
+
+
+def numbered(number: int, unit: Unit, labels: Labels) -> list[str]:
+    """The lines of a unit, the first of which begins with its number."""
+    first, *rest = unit.lines(labels)
+    return [f"{number:3}  {first}", *[f"     {line}" for line in rest]]
+
+
+def scheduled(key: Key | None) -> list[str]:
+    """A line on how a unit of a key is scheduled, if it is a nest, product or window."""
+    how = None if key is None else schedule_of(key)
+    return [] if how is None else [f"       schedule: {how}"]
 
 
 def _show_code(fusion: Fusion) -> None:
     """Print the code of the units, each kind once."""
-    labels, wanted = Labels(fusion.plan), [name for name in WRITTEN if name in shown()]
-    heads: dict[Key, tuple[list[Start], str]] = {}
-    for number, unit in enumerate(fusion.units if wanted else (), 1):
-        if not isinstance(unit, Host) and not (isinstance(unit, Nest) and not unit.stored):
+    printer, wanted = Printer(), [name for name in WRITTEN if name in shown()]
+    for name, text in zip(wanted, _codes(fusion, wanted), strict=True):
+        printer.stage(name, text)
+
+
+def _codes(fusion: Fusion, stages: Sequence[str]) -> list[str]:
+    """The code of the units at these stages, each kind once."""
+    labels, heads = Labels(fusion.plan), dict[Key, tuple[list[Start], list[str]]]()
+    for number, unit in enumerate(computing(fusion) if stages else (), 1):
+        if not isinstance(unit, Host):
             key, starts = key_of(fusion, unit)
-            heads.setdefault(key, (starts, f"{number:3}  {unit.lines(labels)[0]}"))
-    for name in wanted:
-        texts = [f"{head}\n{code_text(key, starts, labels, name)}" for key, (starts, head) in heads.items()]
-        show(name, "\n\n".join(texts))
-
-
-def show(name: str, text: str) -> None:
-    """Print a stage's text to the standard error stream, under its name."""
-    sys.stderr.write(f"-- {name} {'-' * max(100 - len(name), 3)}\n{text.rstrip()}\n\n")
+            heads.setdefault(key, (starts, numbered(number, unit, labels)[:1]))
+    found = []
+    for stage in stages:
+        texts = []
+        for key, (starts, head) in heads.items():
+            above = scheduled(key) if stage == "loops" else []
+            lines = code_text(key, starts, labels, stage).splitlines()
+            texts.append("\n".join([*head, *above, *[f"     {line}" if line else "" for line in lines]]))
+        found.append("\n\n".join(texts))
+    return found

@@ -118,8 +118,10 @@ class Explanation:
         return str(self)
 
 
-def explain(*outputs: Any, stage: str | None = None) -> Any:
+def explain(*outputs: Any, stage: str | None = None, target: str | None = None) -> Any:
     """How pending tensors would be computed, or how a jitted function is: a table of kernels, or any stage as text.
+
+    outputs: tensors that are pending, or lists, tuples and dictionaries of them, such as gradients; or one compiled function.
 
     Without a stage, an `Explanation`: the kernels in order, the operations fused in each, the bytes that it reads and writes, its
     floating operations, the time that it takes on the values at hand (the best of five runs; for a function, on ones), how
@@ -127,12 +129,17 @@ def explain(*outputs: Any, stage: str | None = None) -> Any:
     would run, else the interpreter's steps. Fills in no value.
 
     With one, its text: "plan" (the steps as recorded), "together", "simplify", "restrict", "channels_last", "fuse",
-    "rematerialize", "tiles", "pieces", "units" (what is compiled), "loops", "llvm" or "assembly". A function must have been
-    called; its latest trace is shown. The line of a step is that of the function which was compiled first, where two have the
-    same graph.
-    The environment variable ADJOINT_SHOW prints stages of whatever is compiled: `ADJOINT_SHOW=units,loops python train.py`.
+    "rematerialize", "tiles", "pieces", "units" (what is compiled), "loops", "llvm" or "assembly"; with "all" every one of them,
+    in order and under its name. A function must have been called; its latest trace is shown. The line of a step is that of the
+    function which was compiled first, where two have the same graph.
+    The environment variable ADJOINT_SHOW prints stages of whatever is compiled: `ADJOINT_SHOW=units,loops python train.py`, or
+    `ADJOINT_SHOW=all`.
 
-    Raises ValueError for tensors that all have their values and for a stage that there isn't, TypeError for what is no tensor.
+    With a `target` the stage is that of a processor of another kind, which nobody needs to have: "neon", "avx2", "sse", "avx512",
+    "zen" or "zen2", the rows of `compiler.targets.target.TUNING`. It is read and never run; the libraries are this machine's.
+
+    Raises ValueError for tensors that all have their values and for a stage or target that there isn't, TypeError for what is
+    no tensor.
 
     >>> import adjoint as ad
     >>> x = ad.variable([1.0, 2.0], name="x")
@@ -140,7 +147,13 @@ def explain(*outputs: Any, stage: str | None = None) -> Any:
     steps 2, leaves 1, free numbers 0, results 1
     """
     subject = subject_of(outputs)
-    return Explanation.of(subject) if stage is None else subject.text(stage)
+    if stage is None:
+        if target is not None:
+            raise ValueError(
+                f"explain: times are this processor's; for {target!r} name a stage too, such as stage='loops'"
+            )
+        return Explanation.of(subject)
+    return subject.text(stage, target)
 
 
 def _interpreted(plan: Plan, leaves: list[Any], numbers: list[Any]) -> list[Kernel]:

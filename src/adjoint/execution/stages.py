@@ -1,6 +1,6 @@
 """Any stage of any formula or compiled function, as text: see `explain`, and `of` for one node of a picture.
 
-What is shown is made by the compiler's own list of stages (`native.pipeline`), for the very plan that runs.
+What is shown is made by the compiler's own list of stages (`compiler/pipeline.py`), for the very plan that runs.
 """
 
 from __future__ import annotations
@@ -24,14 +24,9 @@ from adjoint.plan.executable import Executable
 from adjoint.plan.plan import Plan, Step, built, with_sites
 from adjoint.plan.text import Labels, beside, step_text
 from adjoint.primitives.core import FULL
+from adjoint.tree import flatten
 
 __all__ = ["Formula", "Nested", "Printed", "Subject", "Texts", "nested", "of", "subject_of"]
-
-
-STAGES = (
-    "plan", "together", "simplify", "restrict", "channels_last", "fuse", "rematerialize", "tiles", "pieces",
-    "units", "loops", "llvm", "assembly",
-)  # fmt: skip
 
 
 class Printed(str):
@@ -80,10 +75,19 @@ class Subject:
     def backend(self) -> str:
         return "numpy" if self.report is None else "native"
 
-    def text(self, stage: str) -> Printed:
-        """A stage as text. Raises ValueError for what is none."""
-        if stage not in STAGES:
-            raise ValueError(f"explain: the stages are {', '.join(STAGES)}; got {stage!r}")
+    def text(self, stage: str, target: str | None = None) -> Printed:
+        """A stage as text, or "all" of them, as for another processor where a `target` is named. Raises ValueError for what is
+        none."""
+        pipeline = importlib.import_module("adjoint.compiler.pipeline")
+        if stage == pipeline.ALL:
+            return Printed(pipeline.in_order([(name, self.text(name, target)) for name in pipeline.NAMES]))
+        if stage not in pipeline.NAMES:
+            raise ValueError(f"explain: the stages are {', '.join(pipeline.NAMES)}, or {pipeline.ALL}; got {stage!r}")
+        if target is not None:
+            if native_backend() is None:
+                raise ValueError("explain: code for another processor is written where native code can run")
+            with importlib.import_module("adjoint.compiler.targets.target").instead(target):
+                return Printed(pipeline.as_text(self.plan, stage))
         if self.report is not None:
             text = self.report.text(stage)
         elif stage == "plan":
@@ -133,19 +137,24 @@ def nested(step: Step) -> list[Nested]:
 
 
 def subject_of(outputs: Sequence[Any]) -> Subject:
-    """What `explain` is asked about: tensors or nodes whose values are pending, or one compiled function."""
+    """What `explain` is asked about: tensors or nodes whose values are pending, in any nesting, or one compiled function."""
     if len(outputs) == 1:
         function = outputs[0].func if isinstance(outputs[0], functools.partial) else outputs[0]
         if hasattr(function, "replay"):
             return _of_replay(function.replay())
     if not outputs:
         raise ValueError("explain: nothing is given; explain takes tensors that are pending, or one compiled function")
-    nodes = [x.node if hasattr(x, "node") else x for x in outputs]
+    nodes = [x.node if hasattr(x, "node") else x for x in flatten(list(outputs), opaque=True)[0]]
     for x in nodes:
+        if hasattr(x, "replay"):
+            raise TypeError("explain: a compiled function is explained alone, but it was given beside others")
         if not isinstance(x, Node):
-            raise TypeError(
-                f"explain: expected tensors, got {type(x).__name__} (a compiled function is explained alone)"
+            more = (
+                ": give explain what a call returns, or ad.jit of the function once it was called"
+                if callable(x)
+                else ""
             )
+            raise TypeError(f"explain: expected tensors or one compiled function, got {type(x).__name__}{more}")
     pending = [x for x in nodes if x.value is None]
     if not pending:
         raise ValueError("explain: everything here has been computed; explain it before its value is asked for")

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from adjoint import _forks, _optional
@@ -43,6 +46,25 @@ class Facts(NamedTuple):
     version: tuple[int, ...]
 
 
+# The processor that texts are made for in this context, if it isn't the machine's own.
+_other: ContextVar[Facts | None] = ContextVar("other", default=None)
+
+
+@contextmanager
+def instead(triple: str, features: str) -> Iterator[None]:
+    """In this context write for another processor, whose code is read and never run: none is compiled for the machine."""
+    token = _other.set(Facts(features, triple, _known().version))
+    try:
+        yield
+    finally:
+        _other.reset(token)
+
+
+def is_other() -> bool:
+    """Whether what is written is for another processor."""
+    return _other.get() is not None
+
+
 def is_loaded() -> bool:
     """Whether LLVM is in memory."""
     return _state.get("binding") is not None
@@ -51,6 +73,9 @@ def is_loaded() -> bool:
 def facts(loading: bool = True) -> Facts | None:
     """What LLVM says of this machine, remembered since a process asked it; None where llvmlite is missing, or, without `loading`,
     where nobody has asked it yet."""
+    other = _other.get()
+    if other is not None:
+        return other
     with lock:
         if "facts" not in _state:
             key = _key_of_facts()
@@ -114,6 +139,8 @@ def _load() -> Any:
 
 def vector_bits() -> int:
     """How wide the processor's vectors are: 512, 256 or 128 bits. ADJOINT_VECTOR_BITS forces a width."""
+    if is_other():
+        return _widest()
     forced = os.environ.get("ADJOINT_VECTOR_BITS")
     if forced:
         bits = int(forced)
@@ -121,11 +148,14 @@ def vector_bits() -> int:
             raise ValueError(f"ADJOINT_VECTOR_BITS must be 128, 256 or 512, got {forced}")
         return bits
     if "bits" not in _state:
-        known = facts()
-        features = set() if known is None else _features(known.features)
-        wide = "+avx512f" in features and "+avx512dq" in features and "+avx512vl" in features
-        _state["bits"] = 512 if wide else 256 if "+avx2" in features and "+fma" in features else 128
+        _state["bits"] = _widest()
     return int(_state["bits"])
+
+
+def _widest() -> int:
+    if all([has_feature(name) for name in ("avx512f", "avx512dq", "avx512vl")]):
+        return 512
+    return 256 if has_feature("avx2") and has_feature("fma") else 128
 
 
 def has_fma() -> bool:
@@ -142,7 +172,6 @@ def has_ldexp() -> bool:
     return known is not None and vector_bits() == 512 and has_feature("avx512dq") and known.version[0] >= 22
 
 
-@functools.cache
 def has_blends() -> bool:
     """Whether the processor chooses among elements of a register by the bits of another: x86 since SSE4.1."""
     return has_feature("sse4.1")
@@ -230,14 +259,22 @@ def _check_room(size: int) -> None:
 
 
 def _machine(level: int = 1) -> Any:
-    return _state["target"].create_target_machine(
-        cpu="", features=_known().features, opt=level, reloc="pic", codemodel="default", jit=True
+    target, known = _state["target"], _known()
+    if is_other():
+        llvm = binding()
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+        target = llvm.Target.from_triple(known.triple)
+    return target.create_target_machine(
+        cpu="", features=known.features, opt=level, reloc="pic", codemodel="default", jit=True
     )
 
 
 def object_code(text: str, draft: bool = False) -> bytes:
     """A module's object code. Raises RuntimeError where LLVM rejects the module. That of a `draft` is made in a quarter of the
     time: registers are given out instruction by instruction."""
+    if is_other():
+        raise AssertionError("code for another processor isn't run here")
     with lock, Uninterrupted():
         machine, module = _optimised(text, 0 if draft else 1)
         return bytes(machine.emit_object(module))
@@ -257,12 +294,12 @@ def _optimised(text: str, level: int = 1) -> tuple[Any, Any]:
         raise MemoryError("llvmlite doesn't load here any more; set ADJOINT_BACKEND=numpy")
     _check_room(len(text))
     # One machine writes all code of a level: what it knows of the processor takes 0.7 MB, and half the time for a small module.
-    writers = _state.setdefault("writers", {})
+    writers = {} if is_other() else _state.setdefault("writers", {})
     if level not in writers:
         writers[level] = _machine(level)
     machine = writers[level]
     module = llvm.parse_assembly(text)
-    module.triple = llvm.get_process_triple()
+    module.triple = triple()
     module.data_layout = str(machine.target_data)
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))
     passes = llvm.create_new_module_pass_manager()

@@ -199,7 +199,10 @@ class Jitted:
         with self._lock:
             traces = [compiled for found in self.compiled.values() for compiled in found]
         if not traces:
-            raise ValueError(f"explain: {self.name} has not been called yet, so there is no trace of it{at_user()}")
+            raise ValueError(
+                f"explain: {self.name} has not been called yet, so there is no trace of it: call it once, then explain it"
+                f"{at_user()}"
+            )
         if traces[-1].inlined:
             raise ValueError(
                 f"explain: {self.name} can be differentiated from outside, so its graph becomes part of the graph around it: "

@@ -8,7 +8,7 @@ wide vectors are: these decide in which order sums are added up.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from adjoint._tuples import NamedTuple
@@ -147,6 +147,19 @@ TUNING = {
 }
 
 
+# What LLVM calls a processor of each kind, to read what would be compiled for it.
+_X86, _AVX2 = "x86_64-unknown-linux-gnu", "+sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+avx,+avx2,+fma,+f16c"
+_AVX512 = f"{_AVX2},+avx512f,+avx512dq,+avx512vl,+avx512bw,+avx512cd"
+PROCESSORS = {
+    "avx512": (_X86, _AVX512),
+    "zen": (_X86, f"{_AVX512},+sse4a"),
+    "zen2": (_X86, f"{_AVX2},+sse4a"),
+    "neon": ("aarch64-unknown-linux-gnu", "+neon,+fp-armv8"),
+    "avx2": (_X86, _AVX2),
+    "sse": (_X86, "+sse2"),
+}
+
+
 class Target(NamedTuple):
     """A processor, as far as code for it depends on it. Of `registers` each holds `vector_bits`; `fma` says whether it multiplies
     and adds in one instruction."""
@@ -164,8 +177,8 @@ _changes: list[dict[str, Any]] = []
 
 def target() -> Target:
     """What is compiled for now."""
-    bits = llvm.vector_bits()
-    found = _found.get(bits)
+    bits, other = llvm.vector_bits(), llvm.is_other()
+    found = None if other else _found.get(bits)
     if found is None:
         arm = llvm.triple().startswith(("aarch64", "arm64"))
         amd = llvm.has_feature("sse4a")  # which no other processors have
@@ -174,8 +187,18 @@ def target() -> Target:
         tuning = TUNING[name]
         for changes in _changes:
             tuning = tuning._replace(**changes)
-        found = _found[bits] = Target(name, bits, 32 if arm or bits == 512 else 16, llvm.has_fma(), tuning)
+        found = Target(name, bits, 32 if arm or bits == 512 else 16, llvm.has_fma(), tuning)
+        if not other:
+            _found[bits] = found
     return found
+
+
+def instead(name: str) -> AbstractContextManager[None]:
+    """In this context write as for a processor of another kind, a row of `TUNING`: what is written is read, and never run.
+    Raises ValueError."""
+    if name not in PROCESSORS:
+        raise ValueError(f"the kinds of processors are {', '.join(PROCESSORS)}; got {name!r}")
+    return llvm.instead(*PROCESSORS[name])
 
 
 def tuning() -> Tuning:

@@ -18,7 +18,7 @@ from adjoint.compiler.fuse.kinds import Host, Line, Matrices, Nest, Scan, Window
 from adjoint.compiler.linking import Linker, function_address, linked
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import BYTES
-from adjoint.compiler.pipeline import Seen, lowered, patient, print_stage
+from adjoint.compiler.pipeline import Printer, Seen, lowered, patient
 from adjoint.compiler.tables import Function, Handle, Loop, Shared, Start, Unended
 from adjoint.dtypes import DTYPES
 from adjoint.execution.native.frames import AtOnce, Frame, Station, loop_address, named
@@ -85,9 +85,10 @@ def chosen(plan: Plan, for_good: bool, seen: Seen | None = None) -> Native | Num
     """The plan's native program, made of nothing but the plan, or why it has none; `seen` is told each stage."""
     machine = machine_for(plan, for_good)
     if machine is not None:
-        (seen or print_stage)("plan", plan)
+        see = seen or Printer().stage
+        see("plan", plan)
         if isinstance(machine, NumberMachine):
-            (seen or print_stage)("units", machine)
+            see("units", machine)
         return machine
     if plan.repeats is not None:  # its steps are those of a shorter loop
         return "its steps don't follow from those of shorter loops"

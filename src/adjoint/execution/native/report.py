@@ -21,9 +21,8 @@ from adjoint.compiler.fuse.kinds import (
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.formulas import REDUCTIONS, has_formula
 from adjoint.compiler.loops.text import functions_text
-from adjoint.compiler.pipeline import NAMES, WRITTEN, code_text, source_text
+from adjoint.compiler.pipeline import WRITTEN, code_text, computing, numbered, scheduled, source_text
 from adjoint.compiler.tables import Start
-from adjoint.compiler.units import schedule_of
 from adjoint.execution.kernels import Kernel
 from adjoint.execution.native.frames import Frame
 from adjoint.execution.native.program import Native, chosen
@@ -32,8 +31,6 @@ from adjoint.machine.tape import Tape, machine
 from adjoint.plan.plan import Plan, Step
 from adjoint.plan.text import Labels
 from adjoint.shapes import size_of
-
-__all__ = ["NAMES", "Report"]
 
 ROUNDS = 5
 
@@ -58,7 +55,7 @@ class Report:
         self.keys: dict[int, Key] = {}
         self.starts: dict[int, list[Start]] = {}
         if isinstance(found, Native):
-            self.units = [u for u in found.fusion.units if not isinstance(u, Nest) or u.stored]
+            self.units = computing(found.fusion)
             for index, unit in enumerate(self.units):
                 if not isinstance(unit, Host):
                     self.keys[index], self.starts[index] = key_of(found.fusion, unit)
@@ -71,9 +68,7 @@ class Report:
     # Stages
 
     def text(self, stage: str) -> str:
-        """A stage as text. Raises ValueError for what is none."""
-        if stage not in NAMES:
-            raise ValueError(f"explain: the stages are {', '.join(NAMES)}; got {stage!r}")
+        """A stage as text."""
         if isinstance(self.program, Tape):
             return self.tape_text(self.program, stage)
         if isinstance(self.program, NumberMachine):
@@ -86,25 +81,19 @@ class Report:
 
     def unit_text(self, index: int, stage: str) -> str:
         """A unit at a stage: units, loops, llvm or assembly."""
-        unit = self.units[index]
-        first, *rest = unit.lines(self.labels)
-        head = f"{index + 1:3}  {first}"
+        unit, key = self.units[index], self.keys.get(index)
+        lines = numbered(index + 1, unit, self.labels)
         if stage == "units":
-            return "\n".join([head, *[f"     {line}" for line in rest], *self.running(index), *self.sharing(index)])
-        if isinstance(unit, Host):
-            return "\n".join([head, *[f"     {line}" for line in rest]])
-        same = next(k for k, key in self.keys.items() if key == self.keys[index])
+            return "\n".join([*lines, *scheduled(key), *self.sharing(index)])
+        if key is None:
+            return "\n".join(lines)
+        head = lines[0]
+        same = next(k for k, other in self.keys.items() if other == key)
         if same < index:
             return f"{head}\n     the same code as unit {same + 1}"
-        lines = code_text(self.keys[index], self.starts[index], self.labels, stage).splitlines()
-        if stage == "loops":
-            head = "\n".join([head, *self.running(index)])
-        return "\n".join([head, *[f"     {line}" if line else "" for line in lines]])
-
-    def running(self, index: int) -> list[str]:
-        """A line on how a unit is scheduled, if it is a nest, product or window."""
-        how = schedule_of(self.keys[index]) if index in self.keys else None
-        return [] if how is None else [f"       schedule: {how}"]
+        code = code_text(key, self.starts[index], self.labels, stage).splitlines()
+        above = scheduled(key) if stage == "loops" else []
+        return "\n".join([head, *above, *[f"     {line}" if line else "" for line in code]])
 
     def sharing(self, index: int) -> list[str]:
         """A line on who else runs a unit's code."""
