@@ -697,6 +697,7 @@ ORDER = (
     "most_steps", "longest_row", "look_back", "block", "unroll", "shared_from", "chunk", "most_chunks", "sums", "deep",
     "largest", "narrowest", "small", "library", "joined_from", "joined_tile", "followed_from", "followed_tile",
     "followed_matrix", "image_tile", "weight_parts", "parted_from", "most_parts", "least_part", "largest_parts",
+    "least_columns", "least_of_row",
 )  # fmt: skip
 
 

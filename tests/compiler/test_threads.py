@@ -30,6 +30,7 @@ from adjoint.compiler.fuse.kinds import Product
 from adjoint.compiler.programs import SHARED, WAKING
 from adjoint.compiler.schedule.chunks import balanced, even, evenly, rows_of_chunk
 from adjoint.compiler.schedule.matmul import PARTS
+from adjoint.compiler.schedule.schedule import schedule
 from adjoint.compiler.targets.target import Sizes, tuned, tuning
 from adjoint.compiler.units import write_unit
 from adjoint.execution.native import compile_plan
@@ -202,6 +203,41 @@ def test_long_matrices_meet_a_vector_in_parts(dtype: str) -> None:
     with tuned(dotted_from=1 << 30):
         assert chunks_of(wide @ ones) == [6]
         same_bits(wide @ ones, tolerance=tolerance)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_row_meets_a_matrix_in_parts_of_its_rows_or_in_columns(dtype: str) -> None:
+    """Whole pieces of memory for each thread; one thread does all columns at once, with the same bits."""
+    tolerance = 1e-4 if dtype == "float32" else 1e-11
+    for k, m, way in ((200, 128, "row parts"), (131, 157, "row parts"), (9, 9001, "row"), (1003, 70, "row parts")):
+        x, w = [ad.tensor(normal(*s, dtype=dtype, seed=n)) for n, s in enumerate([(1, k), (k, m)])]
+        assert chunks_of(x @ w) == [2] and chunks_of(x @ w.mT.mT[:, :m]) == [2]
+        program = compile_plan(planned(x @ w)[0])
+        assert program is not None
+        found = [schedule(unit).before[0].way for unit in program.fusion.units if isinstance(unit, Product)]
+        assert found == [way]
+        same_bits(x @ w, x[:, ::-1] @ w, x @ w[::-1], tolerance=tolerance)
+    across = ad.tensor(normal(201, 400, dtype=dtype, seed=2))
+    assert chunks_of(across[:1] @ across.mT) == [2]
+    same_bits(across[:1] @ across.mT, tolerance=tolerance)
+
+
+def test_a_row_by_a_matrix_is_as_exact_as_numpys() -> None:
+    x, w = abs(normal(1, 3000, dtype="float32")), abs(normal(3000, 64, dtype="float32", seed=1))
+    exact = x.astype("float64") @ w
+    (found,) = same_bits(ad.tensor(x) @ ad.tensor(w), tolerance=1e-4)
+    assert abs(found - exact).max() <= abs(x @ w - exact).max() + np.spacing(np.float32(exact.max()))
+
+
+def test_small_products_are_halved() -> None:
+    """By their rows, where each thread then has some microseconds to do, with the same bits."""
+    a, b = ad.tensor(normal(64, 128, dtype="float32")), ad.tensor(normal(128, 64, dtype="float32", seed=1))
+    assert chunks_of(a @ b) == [2] and chunks_of(a[:20] @ b) == [1] and chunks_of(a[:, :60] @ b[:60]) == [1]
+    with tuned(ours=tuning().ours._replace(work=1 << 30)):
+        assert chunks_of(a @ b) == [1]
+        (whole,) = same_bits(a @ b, tolerance=1e-4)
+    (halves,) = same_bits(a @ b, tolerance=1e-4)
+    assert whole.tobytes() == halves.tobytes()
 
 
 def test_a_product_in_parts_is_read_when_it_is_whole() -> None:

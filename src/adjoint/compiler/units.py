@@ -27,7 +27,7 @@ from adjoint.compiler.loops.build_products import BatchWriter, LibraryWriter
 from adjoint.compiler.loops.build_running import RunningWriter
 from adjoint.compiler.loops.build_totals import write_finish, write_start
 from adjoint.compiler.loops.build_transform import TransformWriter
-from adjoint.compiler.loops.build_vector import VectorWriter
+from adjoint.compiler.loops.build_vector import RowPartsWriter, RowWriter, VectorWriter
 from adjoint.compiler.loops.build_windows import ConvolutionWriter, PoolWriter
 from adjoint.compiler.loops.build_winograd import WinogradWriter
 from adjoint.compiler.loops.ranges import RangeWriter, passed
@@ -47,9 +47,9 @@ WRITERS: dict[str, Any] = {  # who writes all functions of a unit, and knows its
 
 
 WAYS: dict[str, Any] = {  # who writes a product or window, by the way of its schedule
-    "tiles": TiledWriter, "turned": TurnedWriter, "parts": PartsWriter, "vector": VectorWriter, "library": LibraryWriter,
-    "library parts": VectorPartsWriter, "oneDNN": ConvolutionWriter, "2×2 outputs": WinogradWriter, "strips": DirectWriter,
-    "loops": PoolWriter,
+    "tiles": TiledWriter, "turned": TurnedWriter, "parts": PartsWriter, "row": RowWriter, "row parts": RowPartsWriter,
+    "vector": VectorWriter, "library": LibraryWriter, "library parts": VectorPartsWriter, "oneDNN": ConvolutionWriter,
+    "2×2 outputs": WinogradWriter, "strips": DirectWriter, "loops": PoolWriter,
 }  # fmt: skip
 
 
@@ -157,6 +157,11 @@ class _Unit(Writer):
         """`@$unit` over chunks of `step` rows, of the nest if there is one, which runs between the two kinds of writers; the
         number of chunks."""
         e, by, end = self.e, self.number(step), self.number(extent)
+        if nest is None and writers[0].joins:
+            (writer,) = writers
+            self.call(writer, nest, 1, 1, (e.times("%first", by), e.index("umin", e.times("%last", by), end)))
+            self.functions.append(self.inputs.function("unit"))
+            return -(-extent // step)
         with e.loop("%first", "%last", 1) as c:
             lo = e.times(c, by)
             hi = e.index("umin", e.plus(lo, by), end)

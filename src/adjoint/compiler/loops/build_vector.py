@@ -1,17 +1,65 @@
-"""A matrix whose rows lie together times a vector: each element is read once, in the order in which it lies in memory."""
+"""A matrix times a vector: each of its elements is read once, in the order in which it lies in memory."""
 
 from __future__ import annotations
 
+from adjoint.compiler.fuse.kinds import Product
+from adjoint.compiler.loops import ir as L
+from adjoint.compiler.loops.build import ITEMSIZE
+from adjoint.compiler.loops.build_parts import Parts
 from adjoint.compiler.loops.build_products import BatchWriter
 from adjoint.compiler.loops.matmul_tiles import Kernel
+from adjoint.compiler.schedule.matmul import ProductSchedule
+from adjoint.compiler.tables import Arguments
 
 
 class VectorWriter(BatchWriter):
-    """Writes a product with one row, of a matrix that is read transposed, or with one column."""
+    """Writes a product with one column, of a matrix whose rows lie together."""
+
+    @property
+    def time(self) -> float:
+        return self.n * self.k * self.m * ITEMSIZE[self.dtype] / 16  # as memory gives the matrix
 
     def some(self, a: str, b: str, result: str, rows: int) -> None:
-        if self.n == 1:
-            matrix, vector, count, apart = b, a, self.number(self.m, "m"), self.number(self.b.strides[-1], "b column")
+        row = self.number(self.a.strides[-2], "a row")
+        count, k = self.varying(rows, "rows"), self.number(self.k, "k")
+        self.inputs.tile(Kernel("dots", self.dtype), a, row, b, result, count, k)
+
+
+class RowWriter(VectorWriter):
+    """Writes a product with one row as a function of a range of columns, of a matrix whose rows or columns lie together. Each
+    column is computed by itself, so neighbouring ranges may be done as one."""
+
+    joins = True
+
+    def __init__(self, product: Product, name: str, arguments: Arguments, schedule: ProductSchedule) -> None:
+        super().__init__(product, name, arguments, schedule)
+        self.rows, self.row_elements = self.m, 1
+
+    def write(self) -> list[L.Function]:
+        e, by = self.e, self.number(self.b.strides[-1], "b column")
+        vector, count = self.pointer(self.a.root), e.index("sub", "%hi", "%lo")
+        matrix = self.move(self.pointer(self.b.root), e.times("%lo", by))
+        result = self.move(self.pointer(self.step.output), "%lo")
+        if self.b.strides[-2] == 1:
+            self.inputs.tile(Kernel("dots", self.dtype), matrix, by, vector, result, count, self.number(self.k, "k"))
         else:
-            matrix, vector, count, apart = a, b, self.varying(rows, "rows"), self.number(self.a.strides[-2], "a row")
-        self.inputs.tile(Kernel("dots", self.dtype), matrix, apart, vector, result, count, self.number(self.k, "k"))
+            multiply(self, matrix, vector, result, count, self.k)
+        return [self.function()]
+
+
+class RowPartsWriter(Parts, VectorWriter):
+    """Writes a product with one row in parts of the matrix's rows, which lie together."""
+
+    def __init__(self, product: Product, name: str, arguments: Arguments, schedule: ProductSchedule) -> None:
+        super().__init__(product, name, arguments, schedule)
+        self.cut()
+
+    def summed(self, a: str, b: str, result: str, rows: int, total: int) -> None:
+        multiply(self, b, a, result, self.number(self.m, "m"), total)
+
+
+def multiply(writer: VectorWriter, matrix: str, vector: str, result: str, count: str, k: int) -> None:
+    """So many columns of a matrix, of k rows, by a vector."""
+    step, apart = writer.number(writer.b.strides[-2], "b row"), writer.number(writer.a.strides[-1], "a step")
+    kernel = Kernel("columns", writer.dtype)
+    writer.inputs.tile(kernel, matrix, step, vector, apart, result, count, writer.varying(k, "k"))

@@ -242,6 +242,7 @@ def _across(e: Emitter, kernel: Kernel) -> None:
 
 
 SUMS = 4  # of each product with a vector: additions that don't wait for each other
+ADDED = 8  # rows of a matrix that are read side by side, and added up before they are added to a sum
 
 
 def _dots(e: Emitter, kernel: Kernel) -> None:
@@ -280,6 +281,37 @@ def _dots(e: Emitter, kernel: Kernel) -> None:
         e.store_scalar(value, into.get(), "0")
         row.advance("%step")
         into.advance("1")
+
+
+def _columns(e: Emitter, kernel: Kernel) -> None:
+    """A vector of k numbers, `apart` from each other, times `count` columns of a matrix whose rows lie `step` apart. Some rows
+    are read side by side, as memory gives most; what they make is added up before it is added to the columns' sums, so that
+    rounding errors grow with fewer terms. Each column's sum is the same, whichever others are computed with it."""
+    dtype, element = kernel.dtype, ELEMENT[kernel.dtype]
+    rest, left = e.index("urem", "%k", ADDED), e.index("urem", "%count", e.lanes)
+    whole, full = e.index("sub", "%k", rest), e.index("sub", "%count", left)
+
+    def some(at: str, rows: int, again: bool) -> None:
+        places = [e.plus(at, row) if row else at for row in range(rows)]
+        factors = [e.load_scalar("%vector", e.times(place, "%apart"), dtype) for place in places]
+        lines = [e.at("%matrix", e.times(place, "%step"), element) for place in places]
+
+        def add(column: str) -> None:
+            total = e.multiply(factors[0], e.load(lines[0], column, dtype, 1))
+            for factor, line in zip(factors[1:], lines[1:], strict=True):
+                total = e.fma(factor, e.load(line, column, dtype, 1), total)
+            e.store(e.add(e.load("%result", column, dtype, 1), total) if again else total, "%result", column)
+
+        with e.when(e.test("ne", full, 0)), e.loop("0", full, e.lanes) as column:
+            add(column)
+        with e.when(e.test("ne", left, 0)), e.masked(e.below(left)):
+            add(full)
+
+    some("0", ADDED, False)
+    with e.when(e.test("ult", str(ADDED), whole)), e.loop(str(ADDED), whole, ADDED) as at:
+        some(at, ADDED, True)
+    with e.when(e.test("ne", rest, 0)), e.loop(whole, "%k", 1) as at:
+        some(at, 1, True)
 
 
 # Kernels that go through lists in the unit's block: what a product's extents make of its tiles is data. ---------------------
@@ -420,7 +452,7 @@ def _turns(e: Emitter, kernel: Kernel) -> None:
 
 WRITERS: dict[str, Callable[[Emitter, Kernel], None]] = {
     "tile": _tile, "gather": _gather, "turn": _turn, "across": _across, "dots": _dots, "tiles": _tiles, "gathers": _gathers,
-    "turns": _turns,
+    "turns": _turns, "columns": _columns,
 }  # fmt: skip
 
 LISTED = "ptr %table, ptr %args, i64 %list"  # of those that go through a list
@@ -432,6 +464,7 @@ PARAMETERS = {
     "turn": "ptr noalias %source, i64 %step, ptr noalias %target, i64 %width, i64 %k, i64 %columns",
     "across": "ptr noalias %source, i64 %step, ptr noalias %target, i64 %pitch, i64 %rows, i64 %size",
     "dots": "ptr noalias %matrix, i64 %step, ptr noalias %vector, ptr noalias %result, i64 %count, i64 %k",
+    "columns": "ptr noalias %matrix, i64 %step, ptr noalias %vector, i64 %apart, ptr noalias %result, i64 %count, i64 %k",
     "tiles": f"{LISTED}, ptr %a, ptr %b, ptr %c, i64 %b_by, i64 %c_row, i64 %k, i64 %sums, i64 %columns, i1 %again, "
              "i64 %skipped, i64 %c_first, i1 %fetches",
     "gathers": f"{LISTED}, ptr %source, i64 %step, ptr %target, i64 %k, {SOME}",

@@ -26,6 +26,7 @@ class RangeWriter(Writer, ABC):
     rows: int
     row_elements: int
     tile_at: int | None = None
+    joins = False  # whether neighbouring ranges may be done as one, with the same bits
 
     def __init__(self, step: Step, name: str, arguments: Arguments) -> None:
         super().__init__(arguments)

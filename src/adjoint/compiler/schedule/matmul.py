@@ -13,8 +13,9 @@ from adjoint.compiler.targets.target import Sizes, tuning
 from adjoint.runtime import libraries, onednn
 from adjoint.shapes import size_of
 
-LINE = 64  # bytes
+LINE, PAGE = 64, 4096  # bytes
 PARTS = 8  # of what is packed for all ranges, so that all threads do it
+SINGLES = ("float32", "float64")  # numbers that a kernel of ours multiplies
 LEAST_OF_VECTOR = 1 << 12  # terms of a sum that OpenBLAS adds up in parts
 
 
@@ -31,10 +32,11 @@ class ProductSchedule(NamedTuple):
     """All that is decided of a product."""
 
     # tiles: of our own. turned: as the transpose of BᵀAᵀ by tiles. parts: tiles that add up some of the terms for all of the
-    # result. vector: a matrix read once, row by row. library: its call. library parts: as `parts`, with one row or column.
+    # result. vector: a matrix read once, row by row. row: a vector times a matrix, whose columns are cut. row parts: whose
+    # rows are. library: its call. library parts: as `parts`, with one row or column.
     way: str
     library: str
-    rows: int  # of the result in a range; parts: 1
+    rows: int  # of the result in a range; row: columns; parts: 1
     lanes: int = 1
     panels: tuple[Panel, ...] = ()  # of B's columns
     heights: tuple[tuple[int, int], ...] = ()  # rows of a tile, by its number of vectors
@@ -63,11 +65,12 @@ class ProductSchedule(NamedTuple):
         """In words: `tiles of 6×4 vectors of 16, 96 rows at a time; B packed once`."""
         if self.within is not None:
             return f"turned, by {self.within}"
-        words = [self.library or "by rows" * (self.way == "vector")]
+        words = [self.library or "by rows" * (self.way == "vector") or "a row" * self.way.startswith("row")]
         if self.panels:
             tiles = dict.fromkeys([f"{self.height(p)}×{p.vectors}" for p in self.panels])
             words = [f"tiles of {' and '.join(tiles)} vectors of {self.lanes}"]
-        words.append(f"parts of {self.each} terms" if self.each else f"{self.rows} rows at a time")
+        some = "columns" if self.way == "row" else "rows"
+        words.append(f"parts of {self.each} terms" if self.each else f"{self.rows} {some} at a time")
         words += ["transposed"] * self.across
         words += [f"B packed {self.packing}"] * bool(self.packing)
         words += [f"in {self.packing_parts} parts"] * (self.packing_parts > 1)
@@ -136,6 +139,17 @@ def by_vector(product: Product) -> bool:
     return fits and product.a.strides[-1] == 1 and product.b.strides[-2] == 1
 
 
+def by_columns(product: Product) -> bool:
+    """Whether a product has one row, and meets a matrix whose rows lie together, neither small nor narrow."""
+    (n, k), m, table = product.a.shape[-2:], product.b.shape[-1], tuning()
+    dtype = product.step.type.dtype.name
+    if n != 1 or dtype not in SINGLES or size_of(product.shape[:-2]) > 1 or not matmul_tiles.available():
+        return False
+    if product.b.strides[-1] != 1 or k * m < table.least_vector or vector_in_parts(product) or _is_narrow(product):
+        return False
+    return k >= matmul_tiles.ADDED and m >= table.least_columns * lanes_of(dtype)
+
+
 def in_parts(product: Product) -> bool:
     """Whether a product that is alone has long sums over rows that lie together on both sides."""
     (n, k), m, table = product.a.shape[-2:], product.b.shape[-1], tuning()
@@ -170,7 +184,7 @@ def is_turned(product: Product, rows: int, alone: bool) -> bool:
 def library_for(product: Product, alone: bool = False) -> str:
     """oneDNN, OpenBLAS, or empty for kernels of our own. `alone`: it is a unit of its own."""
     (n, k), m, table = product.a.shape[-2:], product.b.shape[-1], tuning()
-    if by_vector(product) or (alone and in_parts(product)):
+    if by_vector(product) or by_columns(product) or (alone and in_parts(product)):
         return ""
     by_rows = n == 1 and _is_narrow(product)
     if (n == 1 or m == 1) and not by_rows and n * k * m >= table.least_vector and libraries.missing() is None:
@@ -235,7 +249,10 @@ def choose(product: Product, row_tile: int | None = None, alone: bool = False) -
         fewest = 1 if library or is_deep(product) else smaller(n // (least // 2), 2)
         most = smaller(larger(n // least, fewest), tuning().most_ranges)
         by_memory = n > 1 and m == 1  # which is waited for
-        ranges = even(larger(smaller(work // (tuning().vector_range if by_memory else sizes(library).work), most), 1))
+        of_range = tuning().vector_range if by_memory else sizes(library).work
+        # of less work than two such ranges have two threads get one each, unless all rows at once are computed another way
+        halves = 1 if is_turned(product, n, row_tile is None) else smaller(4 * work // of_range, fewest)
+        ranges = even(larger(smaller(work // of_range, most), larger(halves, 1)))
         each = -(-n // ranges)
         # rows of A that lie across its lines: two threads don't fetch the same ones
         height = LINE // ITEMSIZE[product.step.type.dtype.name] if product.a.strides[-2] == 1 else tile_height()
@@ -255,8 +272,10 @@ def schedule_product(product: Product, rows: int, alone: bool = False, in_tile: 
         if alone and library == "OpenBLAS" and vector_in_parts(product):
             return ProductSchedule("library parts", library, 1, each=_terms(product, LEAST_OF_VECTOR))
         return ProductSchedule("library", library, rows)
-    if by_vector(product):
+    if by_vector(product) and product.shape[-2] > 1:
         return ProductSchedule("vector", "", rows)
+    if by_vector(product) or by_columns(product):
+        return schedule_row(product)
     if alone and in_parts(product):
         n, m = product.shape
         across = n < m
@@ -272,6 +291,22 @@ def schedule_product(product: Product, rows: int, alone: bool = False, in_tile: 
             "turned", "", n if rows == n else columns, lanes, within=_tiles("tiles", product.turned(), columns)
         )
     return _tiles("tiles", product, rows)
+
+
+def schedule_row(product: Product) -> ProductSchedule:
+    """How a row of numbers meets a matrix: in ranges of its columns where what a range reads lies together, in whole pages or
+    columns, and in whole lines, so that two threads don't write the same one. Else in parts of its rows: pieces of rows are read
+    as slowly as whole ones."""
+    (k, m), table, itemsize = product.b.shape[-2:], tuning(), ITEMSIZE[product.step.type.dtype.name]
+    work, least, line = k * m, table.least_of_row, LINE // itemsize
+    ranges = larger(smaller(work // least, 2), smaller(work // (8 * least), table.most_parts))
+    if ranges <= 1:
+        return ProductSchedule("row", "", m)
+    if not by_vector(product) and m * itemsize < ranges * PAGE:
+        each = -(-k // (ranges * matmul_tiles.ADDED)) * matmul_tiles.ADDED
+        return ProductSchedule("row parts", "", 1, each=each) if each < k else ProductSchedule("row", "", m)
+    columns = -(-m // (even(ranges) * line)) * line
+    return ProductSchedule("row", "", smaller(columns, m))
 
 
 def _terms(product: Product, least: int) -> int:

@@ -58,7 +58,7 @@ class Tuning(NamedTuple):
     # Nanoseconds, by a guess, from which sleeping threads are woken, which come after 10 to 70 µs; and from which those help
     # that are awake.
     worth_sharing: int = 150_000
-    worth_helping: int = 8_000
+    worth_helping: int = 4_000
     # Matrix products: a tile's rows by its number of vectors: sums, one row of B, and one element of A must have registers
     heights: tuple[tuple[int, int], ...] = ((2, 6), (1, 10))
     twice: int = 16  # of so many rows one may be computed twice, to spare a kernel of another height
@@ -89,6 +89,9 @@ class Tuning(NamedTuple):
     # gathered_from: k from which A is packed where its columns lie together: each row would touch so many lines
     gathered_from: int = 256
     gathered: int = 96  # rows packed together
+    # least_columns: vectors of a row of a matrix that meets a row of numbers, at least; else too few sums go on side by side
+    least_columns: int = 4
+    least_of_row: int = 1 << 13  # elements of it that a thread reads, at least
     # Who computes a product: our kernels where B is not too narrow, and not too large for what A's rows make of it once it is
     # packed, else a library: from so many rows on up to so many elements of B.
     largest: tuple[tuple[int, int], ...] = ((256, 1 << 22), (16, 1 << 20), (0, 1 << 19))
