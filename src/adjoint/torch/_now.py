@@ -23,12 +23,19 @@ from adjoint.tensors.pending import force_selection
 from ._aliasing import turned
 
 __all__ = [
-    "FEW", "changed_now", "few", "gathered_now", "joined", "known", "part_of", "put_now", "selected_now", "taken_now", "written_now",
+    "FEW", "changed_now", "few", "gathered_now", "joined", "known", "part_of", "put_now", "selected_now", "taken_now", "times", "written_now",
 ]  # fmt: skip
 
 FEW = 1 << 13  # elements
+times = [0]  # how often something was computed at once: what is recorded around that doesn't follow from types alone
 
 Core = tensors.Tensor
+
+
+def _found(value: Any, dtype: Any) -> Node:
+    """What was computed at once, as data."""
+    times[0] += 1
+    return leaf(value, array_type(value.shape, dtype))
 
 
 def _are_data(nodes: Sequence[Node]) -> bool:
@@ -44,7 +51,7 @@ def part_of(x: Node, index: Any) -> Node:
         except (IndexError, ValueError):  # what is wrong is said below
             part = None
         if part is not None and part.size <= FEW:
-            return leaf(np.array(part, order="C"), array_type(part.shape, x.type.dtype))
+            return _found(np.array(part, order="C"), x.type.dtype)
     return mapped("index", indexing.getitem, x, index, force_selection)
 
 
@@ -82,7 +89,7 @@ def taken_now(x: Node, index: Any) -> Node | None:
         found = x.value[tuple(places)]
     except IndexError:  # what is wrong is said by who is asked next
         return None
-    return leaf(found, array_type(found.shape, x.type.dtype))
+    return _found(found, x.type.dtype)
 
 
 @functools.lru_cache(1 << 8)
@@ -113,7 +120,7 @@ def gathered_now(x: Node, dim: Any, at: Node) -> Node | None:
     if x.tracked or type(x.value) is not np.ndarray:
         return None
     places = _places(x, dim, at)
-    return None if places is None else leaf(x.value[places], array_type(at.type.shape, x.type.dtype))
+    return None if places is None else _found(x.value[places], x.type.dtype)
 
 
 def put_now(x: Node, dim: Any, at: Node, given: Any) -> Node | None:
@@ -137,7 +144,7 @@ def put_now(x: Node, dim: Any, at: Node, given: Any) -> Node | None:
         new = new[tuple([slice(0, n) for n in at.type.shape])]
     made = np.array(own, order="C")
     made[places] = new
-    return leaf(made, x.type)
+    return _found(made, x.type.dtype)
 
 
 def selected_now(x: Node, dim: Any, at: Node) -> Node | None:
@@ -150,7 +157,7 @@ def selected_now(x: Node, dim: Any, at: Node) -> Node | None:
     if positions.size * x.type.size > FEW * shape[dim]:
         return None
     found = x.value.take(positions, dim)
-    return leaf(found, array_type(found.shape, x.type.dtype))
+    return _found(found, x.type.dtype)
 
 
 def joined(nodes: Sequence[Node], axis: int) -> Node:
@@ -161,7 +168,7 @@ def joined(nodes: Sequence[Node], axis: int) -> Node:
         except ValueError:  # as above
             value = None
         if value is not None:
-            return leaf(value, array_type(value.shape, nodes[0].type.dtype))
+            return _found(value, nodes[0].type.dtype)
     return mapped("cat", ops.concat, nodes, axis)
 
 
