@@ -146,6 +146,8 @@ def _in_bounds(index: Node, axis: int, n: int) -> Node:
     """Integer positions made non-negative. Those known already are checked here, at the user's line."""
     value = index.value
     if isinstance(value, np.ndarray) and value.size:
+        if value.dtype == np.int64 and np.maximum.reduce(value.view(np.uint64), None) < n:  # negative ones are large there
+            return index
         least = value.min()
         if least < -n or value.max() >= n:
             bad = (value < -n) | (value >= n)
@@ -230,6 +232,8 @@ def getitem(x: Node, index: Any, force: Force) -> Node:
         if row is not None:
             return row
     shape = x.type.shape
+    if type(index) is Node and index.type.dtype is int64 and index.type.shape and shape:
+        return ops.gather(x, [_in_bounds(index, 0, shape[0])])
     key = _basic(shape, index)
     known = None if key is None else _parsed.get(key)
     if known is not None:

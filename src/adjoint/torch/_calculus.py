@@ -18,13 +18,13 @@ from ._tensor import as_torch
 __all__: list[str] = []
 
 
-@function(methods=False)
+@function(methods=False, follows=True)
 def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
     """The running integral by the trapezoidal rule."""
     return core.cumulative_sum(_trapezoids(y, x, dx, dim), axis=dim)
 
 
-@function("trapz", methods=False)
+@function("trapz", methods=False, follows=True)
 def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
     """The integral along an axis by the trapezoidal rule."""
     return core.sum(_trapezoids(y, x, dx, dim), axis=dim)
@@ -45,7 +45,7 @@ def _trapezoids(y: Any, x: Any, dx: Any, dim: int) -> Any:
     return middles * (along(x, axis, 1, m) - along(x, axis, 0, m - 1))
 
 
-@function()
+@function(follows=True)
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """The n-th differences along an axis."""
     if not n:

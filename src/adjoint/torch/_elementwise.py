@@ -231,7 +231,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     return made(binary_node("div", truncated, input, other))
 
 
-@function(in_place=True)
+@function(in_place=True, follows=True)
 def float_power(input: Any, exponent: Any) -> Any:
     """Input to the power exponent in float64."""
     wide = [_wide(x) for x in (input, exponent)]
@@ -244,7 +244,7 @@ def _wide(x: Any) -> Any:
     return x
 
 
-@function(in_place=True)
+@function(in_place=True, follows=True)
 def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     """The input limited to [min, max], either of which may be left out. A gradient passes at the bounds."""
     if min is None and max is None:
@@ -275,19 +275,19 @@ FUNCTIONS["clip"] = METHODS["clip"] = FUNCTIONS["clamp"]
 make_in_place("clip", FUNCTIONS["clamp"])
 
 
-@function(in_place=True)
+@function(in_place=True, follows=True)
 def clamp_min(input: Any, min: Any) -> Any:
     """The input, but at least min."""
     return clamp(input, min=min)
 
 
-@function(in_place=True)
+@function(in_place=True, follows=True)
 def clamp_max(input: Any, max: Any) -> Any:
     """The input, but at most max."""
     return clamp(input, max=max)
 
 
-@function(in_place=True)
+@function(in_place=True, follows=True)
 def lerp(input: Any, end: Any, weight: Any) -> Any:
     """Input + weight * (end - input)."""
     one_dtype("lerp", input, end, weight if isinstance(weight, Core) and weight.ndim else None)
@@ -302,7 +302,7 @@ def _like_the_sum(input: Any, tensor1: Any, tensor2: Any) -> list[Any]:
     return [core.astype(x, kind) for x in (tensor1, tensor2)]
 
 
-@function(in_place=True)
+@function(in_place=True, follows=True)
 @numbers_between("value")
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """Input + value * tensor1 * tensor2."""
@@ -311,7 +311,7 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     return input + (product if value == 1 else product * value)
 
 
-@function(in_place=True)
+@function(in_place=True, follows=True)
 @numbers_between("value")
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """Input + value * tensor1 / tensor2."""
@@ -322,7 +322,7 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     return input + (quotient if value == 1 else quotient * value)
 
 
-@function(in_place=True)
+@function(in_place=True, follows=True)
 def round(input: Any, *, decimals: int = 0) -> Any:
     """The nearest integer, halves to even; or the nearest number of so many decimals."""
     if input.dtype.kind in "iu":
@@ -337,7 +337,7 @@ def round(input: Any, *, decimals: int = 0) -> Any:
     return core.round(input * factor) / factor if decimals > 0 else core.round(input / factor) * factor
 
 
-@function(in_place=True)
+@function(in_place=True, follows=True)
 def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Any:
     """NaN and infinities replaced: by 0 and the dtype's largest numbers unless said."""
     if not input.dtype.inexact:
@@ -353,7 +353,7 @@ def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None
     return core.where(out == -math.inf, low, out)
 
 
-@function(in_place=True)
+@function(in_place=True, follows=True)
 def logit(input: Any, eps: float | None = None) -> Any:
     """log(x / (1 - x)), of x limited to [eps, 1 - eps]."""
     x = input if input.dtype.inexact else core.astype(input, default_dtype())
@@ -362,7 +362,7 @@ def logit(input: Any, eps: float | None = None) -> Any:
     return special.logit(x)
 
 
-@function(in_place=True)
+@function(in_place=True, follows=True)
 def xlogy(input: Any, other: Any) -> Any:
     """Input * log(other), 0 where the input is 0."""
     return made(binary_node("xlogy", _xlogy, input, other))
@@ -388,7 +388,7 @@ def ldexp(input: Any, other: Any) -> Any:
     return x * (core.exp(exponent * math.log(2)) if exponent.dtype.kind == "c" else special.exp2(exponent))
 
 
-@function(in_place=True)
+@function(in_place=True, follows=True)
 def heaviside(input: Any, values: Any) -> Any:
     """0 below 0, 1 above it, `values` at it."""
     if input.dtype is not values.dtype:
@@ -507,7 +507,7 @@ def igammac(input: Any, other: Any) -> Any:
     return special.gammaincc(input, other)
 
 
-@function(in_place=True)
+@function(in_place=True, follows=True)
 def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     """The value where the mask holds, else the input."""
     if mask.dtype.kind != "b":

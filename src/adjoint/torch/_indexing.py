@@ -17,7 +17,9 @@ from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
 
 from ._errors import OutOfBounds
+from ._elementwise import made
 from ._names import FUNCTIONS, METHODS, function, like, method, recorded_at_user, refuse
+from ._now import gathered_now, put_now, selected_now
 from ._operators import one_dtype
 from ._reductions import lifted
 from ._tensor import Core
@@ -62,6 +64,9 @@ def _trimmed(x: Any, shape: tuple[int, ...], dim: int, name: str) -> Any:
 def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
     """Elements at positions along an axis; the result has the shape of the positions."""
     refuse("gather", "sparse_grad", sparse_grad, False)
+    found = gathered_now(input.node, dim, index.node)
+    if found is not None:
+        return made(found)
     x, _ = lifted(input, dim)
     at = _positions("gather", index, x.ndim)
     axis = axis_of(dim, x.ndim)
@@ -100,6 +105,9 @@ def take(input: Any, index: Any) -> Any:
 @function()
 def index_select(input: Any, dim: int, index: Any) -> Any:
     """Slices at positions along an axis."""
+    found = selected_now(input.node, dim, index.node)
+    if found is not None:
+        return made(found)
     if index.ndim > 1:
         raise IndexError(f"index_select: positions along one axis, got shape {tuple(index.shape)}{at_user()}")
     x, was_zero_d = lifted(input, dim)
@@ -204,6 +212,9 @@ def _mean_at(flat: Any, places: Any, values: Any, include_self: bool) -> Any:
 def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: Any = None) -> Any:
     """The input with values put at positions along an axis; or added or multiplied there."""
     values = src if src is not None else value
+    found = None if reduce is not None else put_now(input.node, dim, index.node, values)
+    if found is not None:
+        return made(found)
     if reduce not in (None, "add", "multiply"):
         raise RuntimeError(f"scatter: reduce is 'add' or 'multiply', got {reduce!r}{at_user()}")
     return _scattered("scatter", input, dim, index, values, {None: "put", "add": "add", "multiply": "prod"}[reduce])

@@ -70,28 +70,28 @@ def bmm(input: Any, mat2: Any) -> Any:
     return _product(input, mat2)
 
 
-@function()
+@function(follows=True)
 def mv(input: Any, vec: Any) -> Any:
     """A matrix times a vector."""
     _axes("mv", (input, 2), (vec, 1))
     return _product(input, vec)
 
 
-@function()
+@function(follows=True)
 def dot(input: Any, tensor: Any) -> Any:
     """The product of two vectors."""
     _axes("dot", (input, 1), (tensor, 1))
     return _product(input, tensor)
 
 
-@function()
+@function(follows=True)
 def vdot(input: Any, other: Any) -> Any:
     """The product of two vectors, the first conjugated."""
     _axes("vdot", (input, 1), (other, 1))
     return _product(core.conj(input), other)
 
 
-@function()
+@function(follows=True)
 def inner(input: Any, other: Any) -> Any:
     """The products along the last axes."""
     if not input.ndim or not other.ndim:
@@ -99,14 +99,14 @@ def inner(input: Any, other: Any) -> Any:
     return core.tensordot(input, other, axes=([-1], [-1]))
 
 
-@function("ger")
+@function("ger", follows=True)
 def outer(input: Any, vec2: Any) -> Any:
     """All products of elements of two vectors."""
     _axes("outer", (input, 1), (vec2, 1))
     return core.reshape(input, (-1, 1)) * core.reshape(vec2, (1, -1))
 
 
-@function()
+@function(follows=True)
 def kron(input: Any, other: Any) -> Any:
     """The Kronecker product."""
     return core_linalg.kron(input, other)
@@ -128,7 +128,7 @@ def _weighted(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
     return out
 
 
-@function(in_place=True)
+@function(in_place=True, follows=True)
 @numbers_between("beta", "alpha")
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * mat1 @ mat2."""
@@ -136,7 +136,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) ->
     return _weighted(input, mm(mat1, mat2), beta, alpha)
 
 
-@function(in_place=True)
+@function(in_place=True, follows=True)
 @numbers_between("beta", "alpha")
 def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * mat @ vec."""
@@ -144,14 +144,14 @@ def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> A
     return _weighted(input, mv(mat, vec), beta, alpha)
 
 
-@function(in_place=True)
+@function(in_place=True, follows=True)
 @numbers_between("beta", "alpha")
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * outer(vec1, vec2)."""
     return _weighted(input, outer(vec1, vec2), beta, alpha)
 
 
-@function(in_place=True)
+@function(in_place=True, follows=True)
 @numbers_between("beta", "alpha")
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * bmm(batch1, batch2)."""
@@ -159,7 +159,7 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any =
     return _weighted(input, bmm(batch1, batch2), beta, alpha)
 
 
-@function(in_place=True)
+@function(in_place=True, follows=True)
 @numbers_between("beta", "alpha")
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * the sum of bmm(batch1, batch2)."""
@@ -174,7 +174,7 @@ def chain_matmul(*matrices: Any) -> Any:
     return core_linalg.multi_dot(list(matrices))
 
 
-@function(methods=False)
+@function(methods=False, follows=True)
 def einsum(equation: Any, *operands: Any) -> Any:
     """Einstein summation; also with operands and lists of axes in turn."""
     if not isinstance(equation, str):
@@ -252,7 +252,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     return core.tensordot(a, b, axes=[first, second])
 
 
-@function()
+@function(follows=True)
 def cross(input: Any, other: Any, dim: Any = None) -> Any:
     """The cross product along an axis of three (the first one, if none is said)."""
     one_dtype("cross", input, other)
@@ -263,7 +263,7 @@ def cross(input: Any, other: Any, dim: Any = None) -> Any:
     return core_linalg.cross(*core.broadcast_arrays(input, other), axis=dim)
 
 
-@function(methods=False)
+@function(methods=False, follows=True)
 def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: Any = None) -> Any:
     """The distances of all rows of one matrix from all rows of another."""
     one_dtype("cdist", x1, x2)

@@ -5,6 +5,8 @@ What a program computes of them is then one graph wherever in the data they lie,
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,17 +15,27 @@ import numpy as np
 from adjoint import tensors, tracing
 from adjoint.composites import indexing
 from adjoint.graph import Node, array_type
+from adjoint.nn.functional.ranges import all_below
 from adjoint.primitives.core import FULL, leaf, ops
 from adjoint.tensors.assignment import mapped
 from adjoint.tensors.pending import force_selection
 
 from ._aliasing import turned
 
-__all__ = ["FEW", "changed_now", "joined", "known", "part_of", "written_now"]
+__all__ = [
+    "FEW", "changed_now", "few", "gathered_now", "joined", "known", "part_of", "put_now", "selected_now", "taken_now", "times", "written_now",
+]  # fmt: skip
 
 FEW = 1 << 13  # elements
+times = [0]  # how often something was computed at once: what is recorded around that doesn't follow from types alone
 
 Core = tensors.Tensor
+
+
+def _found(value: Any, dtype: Any) -> Node:
+    """What was computed at once, as data."""
+    times[0] += 1
+    return leaf(value, array_type(value.shape, dtype))
 
 
 def _are_data(nodes: Sequence[Node]) -> bool:
@@ -39,8 +51,113 @@ def part_of(x: Node, index: Any) -> Node:
         except (IndexError, ValueError):  # what is wrong is said below
             part = None
         if part is not None and part.size <= FEW:
-            return leaf(np.array(part, order="C"), array_type(part.shape, x.type.dtype))
+            return _found(np.array(part, order="C"), x.type.dtype)
     return mapped("index", indexing.getitem, x, index, force_selection)
+
+
+def few(node: Node) -> Any:
+    """The value of a node of few elements by which no derivative is asked; None for others."""
+    value = node.value
+    if node.tracked or type(value) is not np.ndarray or value.size > FEW or tracing.active() is not None:
+        return None
+    return value
+
+
+def taken_now(x: Node, index: Any) -> Node | None:
+    """The elements at positions, or where one mask holds, that are tensors of values; None where that isn't so, or wrong."""
+    if x.tracked or type(x.value) is not np.ndarray:
+        return None
+    items = index if type(index) is tuple else (index,)
+    places = []
+    count, axes = 1, 0
+    for item in items:
+        at = few(item.node) if isinstance(item, Core) else None
+        if at is None or not at.ndim:
+            return None
+        if at.dtype.kind == "b" and len(items) == 1:
+            axes += at.ndim
+        elif at.dtype.kind == "i":
+            axes += 1
+        else:
+            return None
+        if not places or at.shape != places[0].shape:
+            count *= at.size
+        places.append(at)
+    if axes > x.type.ndim or count * math.prod(x.type.shape[axes:]) > FEW:
+        return None
+    try:
+        found = x.value[tuple(places)]
+    except IndexError:  # what is wrong is said by who is asked next
+        return None
+    return _found(found, x.type.dtype)
+
+
+@functools.lru_cache(1 << 8)
+def _grids(shape: tuple[int, ...], axis: int) -> tuple[list[Any], list[Any]]:
+    """The positions along the axes before one, and behind it, of all elements of a shape."""
+    grids = [np.arange(n).reshape([-1 if j == i else 1 for j in range(len(shape))]) for i, n in enumerate(shape)]
+    return grids[:axis], grids[axis + 1 :]
+
+
+def _places(x: Node, dim: Any, at: Node) -> tuple[Any, ...] | None:
+    """Where positions along an axis are in a tensor of values, as an index; None where all isn't known, small and right."""
+    shape, own = at.type.shape, x.type.shape
+    positions = few(at)
+    if positions is None or type(dim) is not int or len(shape) != len(own) or not -len(own) <= dim < len(own):
+        return None
+    if not positions.size or positions.dtype.kind != "i" or not all_below(positions, own[dim]):
+        return None
+    axis = dim % len(own)
+    for i, n in enumerate(shape):
+        if n > own[i] and i != axis:
+            return None
+    before, behind = _grids(shape, axis)
+    return (*before, positions, *behind)
+
+
+def gathered_now(x: Node, dim: Any, at: Node) -> Node | None:
+    """The elements at positions along an axis, all of them values; None where that isn't so, or wrong."""
+    if x.tracked or type(x.value) is not np.ndarray:
+        return None
+    places = _places(x, dim, at)
+    return None if places is None else _found(x.value[places], x.type.dtype)
+
+
+def put_now(x: Node, dim: Any, at: Node, given: Any) -> Node | None:
+    """Few elements with some, or a float, put at positions along an axis, all of them values; None where that isn't so."""
+    own = few(x)
+    if own is None or x.type.dtype.kind != "f" or x.type.dtype.narrow:
+        return None
+    new: Any = given
+    if isinstance(given, Core):
+        new = few(given.node) if given.node.type.dtype is x.type.dtype else None
+        if new is None or new.ndim != own.ndim:
+            return None
+    elif type(given) is not float:
+        return None
+    places = _places(x, dim, at)
+    if places is None:
+        return None
+    if new is not given:
+        if any([n > m for n, m in zip(at.type.shape, new.shape, strict=True)]):
+            return None
+        new = new[tuple([slice(0, n) for n in at.type.shape])]
+    made = np.array(own, order="C")
+    made[places] = new
+    return _found(made, x.type.dtype)
+
+
+def selected_now(x: Node, dim: Any, at: Node) -> Node | None:
+    """The slices at positions along an axis, all of them values; None where that isn't so, or wrong."""
+    positions, shape = few(at), x.type.shape
+    if positions is None or x.tracked or type(x.value) is not np.ndarray or positions.ndim != 1 or type(dim) is not int:
+        return None
+    if not -len(shape) <= dim < len(shape) or positions.dtype.kind != "i" or not all_below(positions, shape[dim]):
+        return None
+    if positions.size * x.type.size > FEW * shape[dim]:
+        return None
+    found = x.value.take(positions, dim)
+    return _found(found, x.type.dtype)
 
 
 def joined(nodes: Sequence[Node], axis: int) -> Node:
@@ -51,7 +168,7 @@ def joined(nodes: Sequence[Node], axis: int) -> Node:
         except ValueError:  # as above
             value = None
         if value is not None:
-            return leaf(value, array_type(value.shape, nodes[0].type.dtype))
+            return _found(value, nodes[0].type.dtype)
     return mapped("cat", ops.concat, nodes, axis)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 import inspect
+import itertools
 import math
 from typing import Any
 
@@ -15,7 +17,7 @@ from adjoint.dtypes import DTYPES, DType, default_dtype, float64, int64, real_of
 from adjoint.graph import array_type
 from adjoint.plan.canonical import ValueNeededError
 from adjoint.primitives.core import leaf
-from adjoint.primitives.random import EXAMPLES, stream
+from adjoint.primitives.random import EXAMPLES, REFUSING, stream
 from adjoint.shapes import broadcast_shapes
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
@@ -23,7 +25,7 @@ from adjoint.tensors.located import at_user
 from ._creation import checked, default_generator, finished, given_dtype, range_of, renamed, source
 from ._elementwise import made
 from ._names import FUNCTIONS, METHODS, function, recorded_at_user
-from ._now import FEW, known
+from ._now import FEW, few, known
 from ._tensor import Core
 from ._views import sizes
 
@@ -83,7 +85,12 @@ def _few(shape: tuple[int, ...]) -> int:
 def _is_soon_drawn(shape: Any, kind: DType) -> bool:
     """Whether numbers are few, and not drawn while a function is traced."""
     full = kind.kind == "f" and not kind.narrow
-    return full and _few(tuple(shape)) >= 0 and not EXAMPLES.get() and tracing.active() is None
+    return full and _few(tuple(shape)) >= 0 and _at_once()
+
+
+def _at_once() -> bool:
+    """Whether draws may be made now: nothing is traced, batched, or refuses them."""
+    return tracing.active() is None and not EXAMPLES.get() and not REFUSING.get()
 
 
 def _uniform_of(generator: Any, shape: Any, kind: DType) -> Any:
@@ -190,8 +197,19 @@ def randint(
     least, most = (0, *values)[-2:]
     kind = given_dtype(dtype) or int64
     _check_range("randint", kind, int(least), int(most))
-    out = source(generator).integers(int(least), int(most), sizes((shape,)), dtype="int64")
-    return finished(core.astype(out, kind), **checked(options, "randint"))
+    whole, own = sizes((shape,)), source(generator)
+    if kind is int64 and least < most and _few(tuple(whole)) >= 0 and _at_once():
+        out: Any = made(leaf(_integers_now(own, int(least), int(most), whole), array_type(tuple(whole), int64)))
+    else:
+        out = core.astype(own.integers(int(least), int(most), whole, dtype="int64"), kind)
+    return finished(out, **checked(options, "randint")) if options else out
+
+
+def _integers_now(generator: Any, least: int, end: int, shape: Any) -> Any:
+    """Integers in [least, end), as the core draws them, at once."""
+    found = (generator.words(math.prod(shape)) % np.uint64(end - least)).view(np.int64).reshape(shape)
+    found += least
+    return found
 
 
 @function(methods=False)
@@ -293,6 +311,19 @@ def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
     return core.tensor(np.asarray(drawn, count.dtype.dtype))
 
 
+LISTED = 256  # weights of which Python adds up one row sooner than NumPy
+
+
+def _drawn_from(weights: list[float], generator: Any, count: int) -> Any:
+    """Positions drawn with these weights, with replacement; None where the weights need a closer look."""
+    bounds = list(itertools.accumulate(weights))
+    if not bounds or not 0 < bounds[-1] < math.inf or min(weights) < 0:
+        return None
+    total, last = bounds[-1], len(bounds) - 1
+    unit = _unit_now(generator, count, float64).tolist()
+    return np.array([min(bisect.bisect_right(bounds, u * total), last) for u in unit], np.int64)
+
+
 @function()
 def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Any:
     """Positions drawn with the weights of each row."""
@@ -301,12 +332,20 @@ def multinomial(input: Any, num_samples: int, replacement: bool = False, *, gene
         raise RuntimeError(f"multinomial: weights are one floating row or several, not {given}{at_user()}")
     if num_samples < 1:
         raise RuntimeError(f"multinomial: at least one is drawn, not {num_samples}{at_user()}")
-    n = input.shape[-1]
-    values = np.asarray(input.detach().numpy(), np.float64).reshape(-1, n)
+    n = input.node.type.shape[-1]
+    given = few(input.node)
+    given = input.detach().numpy() if given is None else given
+    lengths = (*input.node.type.shape[:-1], num_samples)
+    if replacement and given.size == n <= LISTED and num_samples <= LISTED and _at_once():
+        drawn = _drawn_from(given.ravel().tolist(), source(generator), num_samples)
+        if drawn is not None:
+            return made(leaf(drawn.reshape(lengths), array_type(lengths, int64)))
+    values = np.asarray(given, np.float64).reshape(-1, n)
     rows = len(values)
     low = values.min(initial=1.0)
     totals = values.sum(axis=1)
-    if not (low >= 0 and (totals > 0).all() and np.isfinite(values).all()) and values.size:
+    plain = low >= 0 and totals.min(initial=np.inf) > 0 and totals.max(initial=0.0) < np.inf
+    if not plain and values.size and not (low >= 0 and (totals > 0).all() and np.isfinite(values).all()):
         raise RuntimeError(f"multinomial: weights are finite, not negative, and not all zero{at_user()}")
     if not replacement and num_samples > n:
         raise RuntimeError(f"multinomial: {num_samples} of {n} can't be drawn without replacement{at_user()}")
@@ -318,12 +357,11 @@ def multinomial(input: Any, num_samples: int, replacement: bool = False, *, gene
         unit = np.asarray(own.uniform(shape, dtype="float64").numpy())
     if replacement:
         bounds = values.cumsum(axis=1)
-        at = (
-            np.stack([np.searchsorted(b, u * b[-1], "right") for b, u in zip(bounds, unit, strict=True)])
-            if rows
-            else unit
-        )
-        at = np.minimum(at, n - 1)
+        unit *= bounds[:, -1:]
+        at = np.empty(shape, np.int64)
+        for i in range(rows):
+            at[i] = bounds[i].searchsorted(unit[i], "right")
+        np.minimum(at, n - 1, out=at)
     else:  # the largest of log(u) / w: A. Efraimidis and P. Spirakis (2006)
         if low > 0:
             keys = np.log1p(-unit) / values
@@ -332,12 +370,12 @@ def multinomial(input: Any, num_samples: int, replacement: bool = False, *, gene
         if num_samples == 1 and n:
             at = keys.argmax(axis=1)[:, None]
         elif 4 * num_samples < n:  # the few that are largest are found before they are sorted
-            few = np.argpartition(keys, n - num_samples, axis=1)[:, n - num_samples :]
-            order = np.argsort(-np.take_along_axis(keys, few, 1), 1, kind="stable")
-            at = np.take_along_axis(few, order, 1)
+            top = np.argpartition(keys, n - num_samples, axis=1)[:, n - num_samples :]
+            order = np.argsort(-np.take_along_axis(keys, top, 1), 1, kind="stable")
+            at = np.take_along_axis(top, order, 1)
         else:
             at = np.argsort(-keys, 1, kind="stable")[:, :num_samples]
-    return core.tensor(at.astype(np.int64).reshape(*tuple(input.shape)[:-1], num_samples))
+    return made(leaf(np.array(at, np.int64, order="C").reshape(lengths), array_type(lengths, int64)))
 
 
 def _drawn_in_place(name: str, draw: Any, of_integers: bool = False) -> None:

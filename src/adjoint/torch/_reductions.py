@@ -16,6 +16,7 @@ from ._elementwise import made
 from ._names import FUNCTIONS, METHODS, function, make_in_place, pair_type, recorded_at_user, written
 from ._operators import TWO, binary_node
 from ._tensor import Core
+from ._view_tensors import following
 
 Dim = Any
 
@@ -72,7 +73,7 @@ def sum(input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None
     return core.reshape(out, ()) if is_zero_d(input) else out
 
 
-@function()
+@function(follows=True)
 def nansum(input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The sum with NaN counted as 0."""
     x = cast_first(input, dtype)
@@ -101,7 +102,7 @@ def mean(input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = Non
     return core.reshape(out, ()) if is_zero_d(input) else out
 
 
-@function()
+@function(follows=True)
 def nanmean(input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The mean of what isn't NaN."""
     x = _floating("nanmean", input, dtype)
@@ -207,7 +208,7 @@ def _extreme(name: str, largest: bool) -> Any:
 
     called.__name__ = name
     called.__doc__ = f"The {name} of all elements; of an axis, with its positions; or of two tensors, elementwise."
-    return recorded_at_user(called)
+    return following(recorded_at_user(called))
 
 
 for _name, _largest in (("max", True), ("min", False)):
@@ -223,7 +224,7 @@ def _amount(name: str, f: Any) -> None:
 
     called.__name__ = name
     called.__doc__ = f"The {name[1:]} over some axes, or all; a gradient is shared among equals."
-    FUNCTIONS[name] = METHODS[name] = recorded_at_user(called)
+    FUNCTIONS[name] = METHODS[name] = following(recorded_at_user(called))
 
 
 _amount("amax", core.max)
@@ -253,7 +254,7 @@ def _position(name: str, f: Any) -> None:
 
     called.__name__ = name
     called.__doc__ = f"The position of the {name[3:]} along an axis, or in all elements."
-    FUNCTIONS[name] = METHODS[name] = recorded_at_user(called)
+    FUNCTIONS[name] = METHODS[name] = following(recorded_at_user(called))
 
 
 _position("argmax", core.argmax)
@@ -270,14 +271,14 @@ def _truth(name: str, f: Any) -> None:
 
     called.__name__ = name
     called.__doc__ = f"Whether {name} elements are nonzero."
-    FUNCTIONS[name] = METHODS[name] = recorded_at_user(called)
+    FUNCTIONS[name] = METHODS[name] = following(recorded_at_user(called))
 
 
 _truth("all", core.all)
 _truth("any", core.any)
 
 
-@function()
+@function(follows=True)
 def count_nonzero(input: Any, dim: Dim = None) -> Any:
     """How many elements are nonzero."""
     x, _ = lifted(input, dim)
@@ -332,15 +333,16 @@ def _running(name: str, f: Any) -> None:
 
     called.__name__ = name
     called.__doc__ = f"The running {name[3:]} along an axis."
-    FUNCTIONS[name] = METHODS[name] = recorded_at_user(called)
-    make_in_place(name, FUNCTIONS[name])
+    plain = recorded_at_user(called)
+    FUNCTIONS[name] = METHODS[name] = following(plain)
+    make_in_place(name, plain)
 
 
 _running("cumsum", core.cumulative_sum)
 _running("cumprod", core.cumulative_prod)
 
 
-@function()
+@function(follows=True)
 def logcumsumexp(input: Any, dim: int) -> Any:
     """The running logsumexp along an axis."""
     x, was_zero_d = lifted(input, dim)
@@ -401,7 +403,7 @@ def vector_norm(x: Any, order: Any, dim: Dim, keepdim: bool, dtype: Any = None) 
     return core.reshape(out, ()) if is_zero_d(x) else out
 
 
-@function()
+@function(follows=True)
 def norm(input: Any, p: Any = "fro", dim: Dim = None, keepdim: bool = False, out: Any = None, dtype: Any = None) -> Any:
     """The norm of all elements or over axes: p a number, "fro" or "nuc"."""
     if out is not None:
@@ -419,13 +421,13 @@ METHODS["norm"] = recorded_at_user(
 )
 
 
-@function()
+@function(follows=True)
 def dist(input: Any, other: Any, p: float = 2) -> Any:
     """The norm of the difference."""
     return vector_norm(input - other, float(p), None, keepdim=False)
 
 
-@function(in_place=True)
+@function(in_place=True, follows=True)
 def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     """The input with each slice along an axis scaled down to a norm of at most maxnorm."""
     if input.ndim < 2:
@@ -435,7 +437,7 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     return input * core.where(size > maxnorm, maxnorm / (size + 1e-7), 1.0)
 
 
-@function()
+@function(follows=True)
 def trace(input: Any) -> Any:
     """The sum of a matrix's diagonal."""
     if input.ndim != 2:

@@ -80,26 +80,26 @@ def stack(tensors: Any, dim: int = 0) -> Any:
     return core.stack(common_dtype(given), axis=dim)
 
 
-@function("row_stack", methods=False)
+@function("row_stack", methods=False, follows="a list")
 def vstack(tensors: Any) -> Any:
     """Tensors joined along the first axis, vectors as rows."""
     return core.concat(common_dtype([atleast_2d(x) for x in tensors]), axis=0)
 
 
-@function(methods=False)
+@function(methods=False, follows="a list")
 def hstack(tensors: Any) -> Any:
     """Tensors joined along the second axis, vectors along the first."""
     given = common_dtype([atleast_1d(x) for x in tensors])
     return core.concat(given, axis=0 if given[0].ndim == 1 else 1)
 
 
-@function(methods=False)
+@function(methods=False, follows="a list")
 def dstack(tensors: Any) -> Any:
     """Tensors joined along the third axis."""
     return core.concat(common_dtype([atleast_3d(x) for x in tensors]), axis=2)
 
 
-@function(methods=False)
+@function(methods=False, follows="a list")
 def column_stack(tensors: Any) -> Any:
     """Tensors joined along the second axis, vectors as columns."""
     return core.concat(common_dtype([x.reshape(-1, 1) if x.ndim < 2 else x for x in map(as_torch, tensors)]), axis=1)
@@ -152,7 +152,7 @@ def repeat(self: Any, *times: Any, repeats: Any = None) -> Any:
     return core.tile(self, times) if times else self.clone()
 
 
-@function()
+@function(follows=True)
 def tile(input: Any, *times: Any, dims: Any = ()) -> Any:
     """The whole tensor, so many times along the last axes."""
     times = sizes(times or (dims,))
@@ -182,14 +182,14 @@ def repeat_interleave(input: Any, repeats: Any = None, dim: Any = None, *, outpu
     return core.repeat(x, times, axis=axis)
 
 
-@function()
+@function(follows=True)
 def flip(input: Any, *axes: Any, dims: Any = None) -> Any:
     """Axes reversed."""
     axes = sizes(axes or (dims,))
     return core.flip(input, axis=axes) if axes and input.ndim else input.clone()
 
 
-@function()
+@function(follows=True)
 def fliplr(input: Any) -> Any:
     """The second axis reversed."""
     if input.ndim < 2:
@@ -197,7 +197,7 @@ def fliplr(input: Any) -> Any:
     return core.flip(input, axis=1)
 
 
-@function()
+@function(follows=True)
 def flipud(input: Any) -> Any:
     """The first axis reversed."""
     if not input.ndim:
@@ -205,7 +205,7 @@ def flipud(input: Any) -> Any:
     return core.flip(input, axis=0)
 
 
-@function()
+@function(follows=True)
 def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     """Elements moved along axes, around the ends."""
     given = [len(v) if isinstance(v, (tuple, list)) else 1 for v in (shifts, dims if dims is not None else 0)]
@@ -220,7 +220,7 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     )
 
 
-@function()
+@function(follows=True)
 def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     """A quarter turn of two axes, k times."""
     a, b = (axis_of(d, input.ndim) for d in dims)
@@ -234,19 +234,19 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     return core.flip(core.swapaxes(input, a, b), axis=a if k == 1 else b)
 
 
-@function(in_place=True)
+@function(in_place=True, follows=True)
 def tril(input: Any, diagonal: int = 0) -> Any:
     """The part on and below a diagonal."""
     return core.tril(input, k=diagonal)
 
 
-@function(in_place=True)
+@function(in_place=True, follows=True)
 def triu(input: Any, diagonal: int = 0) -> Any:
     """The part on and above a diagonal."""
     return core.triu(input, k=diagonal)
 
 
-@function()
+@function(follows=True)
 def diag(input: Any, diagonal: int = 0) -> Any:
     """A vector as the diagonal of a matrix, or the diagonal of a matrix."""
     if input.ndim not in (1, 2):
@@ -254,7 +254,7 @@ def diag(input: Any, diagonal: int = 0) -> Any:
     return diag_embed(input, diagonal) if input.ndim == 1 else FUNCTIONS["diagonal"](as_torch(input), diagonal).clone()
 
 
-@function()
+@function(follows=True)
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """The last axis as a diagonal of two new axes."""
     ndim = input.ndim + 1
@@ -262,7 +262,7 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> A
     return core.moveaxis(matrices.diag_embed(input, offset), (-2, -1), (first, second))
 
 
-@function()
+@function(follows=True)
 def diagflat(input: Any, offset: int = 0) -> Any:
     """All elements as the diagonal of a matrix."""
     return diag_embed(core.flatten(input) if input.ndim else core.reshape(input, (1,)), offset)

@@ -24,7 +24,7 @@ def _sortable(x: Any) -> Any:
     return core.astype(x, "uint8") if x.dtype.kind == "b" else x
 
 
-@function()
+@function(follows=True)
 def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """The positions that sort an axis; equals keep their order."""
     x, was_zero_d = lifted(input, dim)
@@ -43,7 +43,7 @@ def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = Fal
     return pair_type("sort", "values", "indices")(values, at)
 
 
-@function()
+@function(follows=True)
 def msort(input: Any) -> Any:
     """The first axis in order."""
     return sort(input, 0)[0]

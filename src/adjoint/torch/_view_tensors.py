@@ -36,7 +36,7 @@ from ._aliasing import (
     turned_layout,
     turns,
 )
-from ._now import part_of
+from ._now import part_of, taken_now
 from ._parts import memory, relaid
 from ._tensor import Core, Parameter, Tensor, as_torch
 from ._writing import in_steps, ints, is_basic, nodes, selecting
@@ -524,14 +524,20 @@ def _detach(self: Any) -> Tensor:
 def _getitem(self: Any, index: Any) -> Tensor:
     if is_basic(index):
         return part(self, ints(index))
-    at = selecting(self.node, index)
+    own = self.node
+    found = taken_now(own, index)
+    if found is not None:
+        made = new(Tensor)
+        made.node = found
+        return made
+    at = selecting(own, index)
     if at is not None:
         return _part_at_nodes(self, at) if any(type(i) is Node for i in at) else part(self, at)
-    index, then = in_steps(index, self.node.type.ndim)
+    index, then = in_steps(index, own.type.ndim)
     if then is not None or is_basic(index):
         first = _getitem(self, index)
         return first if then is None else _getitem(first, then)
-    node = mapped("index", indexing.getitem, self.node, nodes(index), force_selection)
+    node = mapped("index", indexing.getitem, own, nodes(index), force_selection)
     return recorded(node, user_frame(2) or _getframe(1), Tensor)
 
 

@@ -21,6 +21,7 @@ from adjoint.tensors.named import new
 from adjoint.tensors.repeating import recorded_by
 from adjoint.tracing import active
 
+from .._now import times
 from .._tensor import Core, Tensor
 from .._view_tensors import SURFACE
 
@@ -28,8 +29,11 @@ __all__ = ["FOLLOWING", "replayed"]
 
 # Those that look at no value, draw no number that isn't seen in their graph, and record all in a scope of their name.
 FOLLOWING = frozenset(
-    """group_norm huber_loss kl_div l1_loss layer_norm log_softmax mse_loss rms_norm scaled_dot_product_attention smooth_l1_loss
-softmax""".split()
+    """adaptive_avg_pool1d adaptive_avg_pool2d adaptive_max_pool2d affine_grid avg_pool1d avg_pool2d avg_pool3d bilinear celu
+cosine_similarity elu fold glu grid_sample group_norm hardshrink hardsigmoid hardswish hardtanh hinge_embedding_loss huber_loss
+interpolate kl_div l1_loss layer_norm leaky_relu log_softmax logsigmoid lp_pool2d margin_ranking_loss max_pool1d max_pool2d
+max_pool3d mish mse_loss pad pairwise_distance pixel_shuffle poisson_nll_loss relu6 rms_norm scaled_dot_product_attention selu silu
+smooth_l1_loss softmax softplus softshrink softsign tanhshrink triplet_margin_loss unfold""".split()
 )
 MOST = 1 << 12  # kinds of calls
 Called = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
@@ -93,8 +97,11 @@ def _replayed(name: str, f: Any, args: tuple[Any, ...], keywords: dict[str, Any]
     key, nodes = found
     recipe = _recipes.get(key)
     if not recipe:
+        before = times[0]
         result = otherwise(f, args, keywords)
-        if recipe is None:
+        if times[0] != before:  # an index of data, say, whose elements are a constant of what was recorded
+            _recipes[key] = WITHOUT
+        elif recipe is None:
             if len(_recipes) >= MOST:
                 _recipes.clear()
             _recipes[key] = MET
