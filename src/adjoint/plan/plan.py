@@ -102,8 +102,10 @@ class Plan(Lasting, _Description):
         return plan_text(self)
 
     def with_steps(self, steps: Sequence[Step], **changes: Any) -> Plan:
-        """The plan of these steps in this order, with other changes."""
-        return self._replace(placed=steps, in_order=True, **changes)
+        """The plan of these steps one by one, in this order, with other changes."""
+        found = self._replace(placed=steps, in_order=True, **changes)
+        vars(found).update(steps=steps, length=len(steps))
+        return found
 
     @cached_property
     def joined(self) -> Sequence[Step]:

@@ -38,6 +38,14 @@ class Fusion(Lasting, _Parts):
         """The plan as other units."""
         return self._replace(units=tuple(units))
 
+    def with_slots(self, known: Slots) -> Fusion:
+        """The same units, of whose slots so much is known."""
+        found = self._replace(
+            views=known.views, shapes=known.shapes, dtypes=known.dtypes, ready=known.ready, slots=known.slots
+        )
+        vars(found)["readers"] = self.readers
+        return found
+
     def __str__(self) -> str:
         labels = Labels(self.plan)
         found = []

@@ -26,6 +26,7 @@ def recompute(fusion: Fusion) -> Fusion:
     """Store what two cheap values come from, not these, where only nests over the same domain read them."""
     readers, kept, units = fusion.readers, fusion.kept(), list(fusion.units)
     known, changed = _Known(fusion), False
+    given, fusion = fusion, fusion.with_slots(known)
     for index, nest in enumerate(units):
         if not isinstance(nest, Nest):
             continue
@@ -48,11 +49,11 @@ def recompute(fusion: Fusion) -> Fusion:
                     units[unit] = computing(known, units[unit], unit, [slot], producer[slot], parent)
         if stored != nest.stored:
             units[index], changed = nest._replace(stored=stored), True
-    given, fusion = fusion, known.of(fusion.with_units(units) if changed else fusion)
+    fusion = fusion.with_units(units) if changed else fusion
     for index, nest in enumerate(units):
         if isinstance(nest, Nest) and not kept.issuperset(nest.stored):
             fusion = read_through(fusion, known, index, kept)
-    return fusion if changed or fusion.units is not given.units else given
+    return given if fusion.units is given.units else fusion.with_slots(known)
 
 
 class _Known(Slots):
@@ -68,12 +69,6 @@ class _Known(Slots):
         self.views[slot], self.shapes[slot] = view, view.shape
         self.ready[slot], self.dtypes[slot] = self.ready[like], self.dtypes[like]
         return slot
-
-    def of(self, fusion: Fusion) -> Fusion:
-        """The units, with these slots."""
-        return fusion._replace(
-            views=self.views, shapes=self.shapes, dtypes=self.dtypes, ready=self.ready, slots=self.slots
-        )
 
 
 def _parent(fusion: Fusion, nest: Nest, step: Step | None) -> int | None:
@@ -130,7 +125,7 @@ def read_through(fusion: Fusion, known: _Known, maker: int, kept: set[int]) -> F
         nest = units[maker] = nest._replace(stored=tuple([s for s in nest.stored if s != slot]))
         for index, found in parts.items():
             units[index] = computing(known, units[index], index, found or [], step, source)
-        fusion = known.of(fusion.with_units(units))
+        fusion = fusion.with_units(units)
     return fusion
 
 
