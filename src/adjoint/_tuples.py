@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["NamedTuple"]
+__all__ = ["Lasting", "NamedTuple"]
 
 
 @functools.cache
@@ -47,6 +47,16 @@ class _Named(tuple[Any, ...]):
 
     def __getnewargs__(self) -> tuple[Any, ...]:  # what copies and pickles are made of
         return tuple(self)
+
+
+class Lasting:
+    """In front of a named tuple: what else is known of it follows from its fields, and is kept once somebody has asked
+    (`cached_property`). Nothing can be set."""
+
+    __repr__ = object.__repr__  # of much
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{type(self).__name__}.{name} can't be set: it never changes")
 
 
 class _Maker(type):

@@ -19,7 +19,7 @@ import adjoint as ad
 import loop_oracle
 from adjoint.compiler import loops, pipeline
 from adjoint.compiler.excerpts import key_of
-from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.fusion import Fusion
 from adjoint.compiler.fuse.kinds import Host, Matrices, Move, Nest, Product, Window
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Emitter, Value, lanes_of

@@ -20,7 +20,7 @@ pytest.importorskip("scipy_openblas32")
 import adjoint as ad
 from adjoint.compiler import linking, pipeline
 from adjoint.compiler.excerpts import key_of
-from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.fusion import Fusion
 from adjoint.compiler.fuse.kinds import Host, Move, Nest, Product
 from adjoint.compiler.targets.target import tuned
 from adjoint.compiler.units import write_unit

@@ -12,7 +12,7 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
-from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.fusion import Fusion
 from adjoint.compiler.fuse.kinds import Host, Nest, Product, Window
 from adjoint.compiler.schedule.windows import schedule_window
 from adjoint.compiler.targets.target import tuned

@@ -13,7 +13,7 @@ pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
 from adjoint.compiler import linking
-from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.fusion import Fusion
 from adjoint.compiler.fuse.kinds import Nest, Product
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.schedule import matmul as product_schedules

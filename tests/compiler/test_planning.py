@@ -11,7 +11,7 @@ pytest.importorskip("llvmlite")
 
 import adjoint as ad
 from adjoint.compiler.excerpts import NOWHERE, key_of
-from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.fusion import Fusion
 from adjoint.compiler.fuse.kinds import Nest
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.pipeline import lowered

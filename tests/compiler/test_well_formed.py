@@ -16,7 +16,7 @@ import adjoint.nn.functional as F
 import random_graphs
 from adjoint import nn, optim
 from adjoint.compiler import pipeline
-from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.fusion import Fusion
 from adjoint.compiler.fuse.kinds import Nest, Product, Unit
 from adjoint.compiler.targets.target import tuned
 from adjoint.graph import array_type
@@ -209,8 +209,8 @@ def without_a_step(found: Fusion) -> Fusion:
 
 
 def another_dtype(found: Fusion) -> Fusion:
-    found.dtypes[0] = "float32"
-    found.views[99], found.dtypes[99] = found.views[0], "float64"
+    dtypes = {**found.dtypes, 0: "float32", 99: "float64"}
+    found = found._replace(dtypes=dtypes, views={**found.views, 99: found.views[0]})
     step = next(step for unit in found.units if isinstance(unit, Nest) for step in unit.steps if step.inputs == (0,))
     nest = next(unit for unit in found.units if isinstance(unit, Nest) and step in unit.steps)
     steps = [step._replace(inputs=(99,)) if one is step else one for one in nest.steps]

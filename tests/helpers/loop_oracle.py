@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.compiler.excerpts import key_of
-from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.fusion import Fusion
 from adjoint.compiler.fuse.kinds import Host, Nest
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.tables import FAILURE, FirstCheck, Function, Shared, Start

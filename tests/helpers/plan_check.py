@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.fusion import Fusion
 from adjoint.compiler.fuse.kinds import Host, Line, Nest, Product, Unit, View
 from adjoint.compiler.fuse.padded import PADDED
 from adjoint.graph import ArrayType

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from adjoint._tuples import NamedTuple
-from adjoint.compiler.fuse.fuse import COPY, Fusion
+from adjoint.compiler.fuse.fuse import COPY
+from adjoint.compiler.fuse.fusion import Fusion
 from adjoint.compiler.fuse.indices import ways_of
 from adjoint.compiler.fuse.kinds import (
     Choice,
@@ -35,6 +36,7 @@ from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.build_matrices import Stacked
 from adjoint.compiler.loops.formulas import REDUCTIONS, has_formula
 from adjoint.compiler.tables import Along, Start
+from adjoint.compiler.targets.target import tuning
 from adjoint.dtypes import DTYPES
 from adjoint.graph import PRIMITIVES
 from adjoint.graph.primitive import no_kernel
@@ -209,7 +211,7 @@ def _literal(fusion: Fusion, root: int) -> tuple[str, bytes] | None:
 
 def _writes_much(fusion: Fusion, nest: Nest) -> bool:
     written = size_of(nest.domain) * sum([BYTES[fusion.dtypes[slot]] for slot in nest.stored])
-    if written < fusion.tuning.jammed_from:
+    if written < tuning().jammed_from:
         return False
     roots = {fusion.views[i].root for step in nest.steps for i in step.inputs if i not in nest.level}
     return written >= 4 * sum([size_of(fusion.shapes[r]) * BYTES[fusion.dtypes[r]] for r in roots])

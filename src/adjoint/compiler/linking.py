@@ -18,7 +18,7 @@ from adjoint.compiler import programs, units
 from adjoint.compiler.excerpts import Key, key_of
 from adjoint.compiler.extents import Values
 from adjoint.compiler.families import Family, follows, pattern_of, structure_of, with_numbers
-from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.fusion import Fusion
 from adjoint.compiler.fuse.kinds import Host, Nest, Unit, View
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.tables import (

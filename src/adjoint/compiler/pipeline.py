@@ -16,7 +16,8 @@ from adjoint._tuples import NamedTuple
 from adjoint.compiler.excerpts import Key, key_of
 from adjoint.compiler.fuse.channels_last import channels_last
 from adjoint.compiler.fuse.epilogues import join
-from adjoint.compiler.fuse.fuse import Fusion, fused
+from adjoint.compiler.fuse.fuse import fused
+from adjoint.compiler.fuse.fusion import Fusion
 from adjoint.compiler.fuse.kinds import Host, Nest
 from adjoint.compiler.fuse.pieces import in_place
 from adjoint.compiler.fuse.rematerialize import recompute
@@ -87,7 +88,7 @@ def lowered(plan: Plan, seen: Seen | None = None) -> Fusion | str:
 def patient(fusion: Fusion) -> Fusion:
     """The units of a plan whose loops that might not end are host steps."""
     names = [stage.name for stage in STAGES]
-    state: Any = Fusion(fusion.plan, True)
+    state: Any = fused(fusion.plan, patient=True)
     for stage in STAGES[names.index("fuse") + 1 :]:
         state = stage.run(state)
     found: Fusion = state

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint._tuples import NamedTuple
+from adjoint._tuples import Lasting, NamedTuple
 from adjoint.derive import derive_pullback, reverse
 from adjoint.graph import PRIMITIVES, ArrayType, Node, Primitive, StandIn, Variable, mode, topological
 from adjoint.graph.node import Site
@@ -82,7 +82,7 @@ class _Description(NamedTuple):
     repeats: tuple[Sequence[Plan], int] | None = None
 
 
-class Plan(_Description):
+class Plan(Lasting, _Description):
     """Steps over numbered slots. The first slots are the leaves, then the free numbers; `constants` fill others, and `types` has
     the type of each. A plan never changes: a pass gives another one. What becomes of it is in an `Executable`.
 
@@ -101,14 +101,11 @@ class Plan(_Description):
     def __str__(self) -> str:
         return plan_text(self)
 
-    __repr__ = object.__repr__
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"a plan never changes: its {name} can't be set")
-
     def with_steps(self, steps: Sequence[Step], **changes: Any) -> Plan:
-        """The plan of these steps in this order, with other changes."""
-        return self._replace(placed=steps, in_order=True, **changes)
+        """The plan of these steps one by one, in this order, with other changes."""
+        found = self._replace(placed=steps, in_order=True, **changes)
+        vars(found).update(steps=steps, length=len(steps))
+        return found
 
     @cached_property
     def joined(self) -> Sequence[Step]:

@@ -7,16 +7,21 @@ results.
 
 from __future__ import annotations
 
-from adjoint.compiler.fuse.fuse import Fusion
+from collections.abc import Mapping, Sequence
+
+from adjoint.compiler.fuse.fusion import Fusion
 from adjoint.compiler.fuse.kinds import Nest, Unit, Window, broadcast
 from adjoint.compiler.loops.build import lanes_of
 from adjoint.compiler.loops.formulas import lowered
+from adjoint.compiler.targets.target import tuning
 from adjoint.shapes import size_of
 
 MOST_TOGETHER = 9  # cells of a pool's window that are computed together, in registers
 
 
-def join_cells(fusion: Fusion, units: list[Unit], readers: dict[int, list[int]], kept: set[int], at: list[int]) -> None:
+def join_cells(
+    fusion: Fusion, units: list[Unit], readers: Mapping[int, Sequence[int]], kept: set[int], at: list[int]
+) -> None:
     """Move pools behind the nests that only they read, and convolutions before those that alone read them. `at` says where each
     unit runs, joined ones elsewhere than they stand."""
     made = {unit.step.output: index for index, unit in enumerate(units) if isinstance(unit, Window)}
@@ -48,7 +53,7 @@ def _window(units: list[Unit], index: int) -> Window:
 def _is_plain(fusion: Fusion, nest: Nest) -> bool:
     """Whether a nest computes numbers of one dtype from such numbers at each cell of channels-last images, and nothing else."""
     domain, level, dtypes = nest.domain, nest.level, fusion.dtypes
-    if len(domain) != 4 or nest.split is not None or not nest.stored or len(nest.steps) > fusion.tuning.most_by_cells:
+    if len(domain) != 4 or nest.split is not None or not nest.stored or len(nest.steps) > tuning().most_by_cells:
         return False
     dtype = dtypes[nest.stored[0]]
     if dtype not in ("float32", "float64") or any(dtypes[slot] != dtype for slot in nest.stored):
@@ -69,7 +74,7 @@ def _is_plain(fusion: Fusion, nest: Nest) -> bool:
     return True
 
 
-def _pool_behind(units: list[Unit], nest: Nest, readers: dict[int, list[int]], kept: set[int]) -> int | None:
+def _pool_behind(units: list[Unit], nest: Nest, readers: Mapping[int, Sequence[int]], kept: set[int]) -> int | None:
     """The unit of the pool that alone reads what a nest stores, each cell once."""
     slot = nest.stored[0]
     found = readers.get(slot, [])

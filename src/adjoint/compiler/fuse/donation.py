@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.fusion import Fusion
 from adjoint.compiler.fuse.kinds import Move, Nest, View, is_contiguous
 from adjoint.runtime.memory import ALIGNMENT, address
 from adjoint.shapes import contiguous, size_of

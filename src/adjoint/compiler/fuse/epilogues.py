@@ -10,7 +10,7 @@ from typing import Any
 
 from adjoint.compiler.fuse.batches import follow
 from adjoint.compiler.fuse.cells import join_cells
-from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.fusion import Fusion
 from adjoint.compiler.fuse.kinds import Choice, Nest, Product, Window
 from adjoint.compiler.schedule.matmul import choose, in_parts, tile_rows
 from adjoint.compiler.targets.target import tuning
@@ -19,7 +19,7 @@ from adjoint.shapes import following, size_of
 
 def join(fusion: Fusion) -> Fusion:
     """Move products into the nests that read them, and choose how every product is computed."""
-    readers = fusion.readers()
+    readers = fusion.readers
     kept = fusion.kept()
     units = list(fusion.units)
     at = list(range(len(units)))  # where each unit runs
@@ -61,9 +61,8 @@ def _fits(fusion: Fusion, unit: Product | Window, nest: Nest) -> bool:
     size, m, slot, domain = size_of(unit.shape), unit.shape[-1], unit.step.output, nest.domain
     if nest.by_cells or unit.step.op.name == "convolution_weight_gradient":  # which adds up over the images
         return False
-    tuning = fusion.tuning
     if (
-        size < tuning.joined_from
+        size < tuning().joined_from
         or size_of(domain) != size
         or len(domain) < 2
         or domain[-1] != m
@@ -73,7 +72,7 @@ def _fits(fusion: Fusion, unit: Product | Window, nest: Nest) -> bool:
         return False
     if isinstance(unit, Product) and in_parts(unit):  # neither does it come row by row
         return False
-    if nest.is_one_row or not nest.stored or unit.grain > 8 * tuning.joined_tile or nest.tile % unit.grain:
+    if nest.is_one_row or not nest.stored or unit.grain > 8 * tuning().joined_tile or nest.tile % unit.grain:
         return False
     whole = nest.whole(slot)  # else in another order
     return all([view.root != slot or view == whole for view in [fusion.views[i] for i in nest.read]])

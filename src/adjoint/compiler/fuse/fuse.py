@@ -6,18 +6,17 @@ kinds that `kinds` lists, run in order, and a step joins a unit only if everythi
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from adjoint.compiler.fuse import lines, scans
+from adjoint.compiler.fuse.fusion import Fusion, Slots, readers_of
 from adjoint.compiler.fuse.images import ChannelsLast
 from adjoint.compiler.fuse.indices import stays
 from adjoint.compiler.fuse.kinds import (
     Host,
     Matrices,
     Move,
-    Nest,
     Product,
     Scan,
     Unit,
@@ -44,7 +43,6 @@ from adjoint.compiler.targets.target import tuning
 from adjoint.graph import ArrayType, StandIn
 from adjoint.plan.assemble import PIECES
 from adjoint.plan.plan import Plan, Step, step_of
-from adjoint.plan.text import Labels
 from adjoint.primitives.lapack import LETTERS
 from adjoint.runtime import libraries
 from adjoint.shapes import Shape, size_of
@@ -53,9 +51,9 @@ from adjoint.shapes import contiguous as contiguous
 SMALL_PART = 1 << 14  # elements of a part of an array that is copied where it is a result
 
 
-class Fusion:
-    """A plan as units. `views` says where each slot that lies in memory is; slots of host steps may hold anything. In a `patient`
-    one, loops that might not end are host steps. Passes make others of it (`with_units`), which share what is known of slots."""
+class Fusing(Slots):
+    """A plan that becomes units, step by step. Slots of host steps may hold anything. If it is `patient`, loops that might not
+    end are host steps."""
 
     def __init__(self, plan: Plan, patient: bool = False) -> None:
         self.plan = plan
@@ -69,7 +67,6 @@ class Fusion:
         self.ready: dict[int, int] = {}  # the first unit that may read a slot from memory
         self.home: dict[int, int] = {}  # the nest that computes a slot
         self.rows: set[int] = set()  # slots of which a nest computes one value for each row
-        self.known_readers: dict[int, list[int]] | None = None  # until units change
         self.copies: dict[int, int] = {}
         self.shapes: dict[int, Shape] = {}
         self.dtypes: dict[int, str] = {}
@@ -91,35 +88,6 @@ class Fusion:
         self.padded: dict[int, Padded] = {}  # arrays in the midst of zeros that aren't written down
         for step in steps:
             self.place(step)
-        self.results = [self.contiguous_result(slot) for _, _, slot, _ in plan.outputs]
-        self.units = self.closed()
-        del self.placed
-
-    def with_units(self, units: Iterable[Unit]) -> Fusion:
-        """The plan as other units."""
-        found = copy.copy(self)
-        found.units, found.known_readers = tuple(units), None
-        return found
-
-    def __str__(self) -> str:
-        labels = Labels(self.plan)
-        found = []
-        for number, unit in enumerate(self.units, 1):
-            first, *rest = unit.lines(labels)
-            found += [f"{number:3}  {first}", *[f"     {line}" for line in rest]]
-        return "\n".join(found)
-
-    # Slots
-
-    def new_slot(self) -> int:
-        self.slots += 1
-        return self.slots - 1
-
-    def root(self, slot: int, shape: Shape, dtype: str, ready: int) -> None:
-        self.shapes[slot] = shape
-        self.dtypes[slot] = dtype
-        self.views[slot] = _new(View, (slot, 0, shape, contiguous(shape)))
-        self.ready[slot] = ready
 
     def place(self, step: Step) -> None:
         op, attributes, _, _, inputs, out, t = step
@@ -517,52 +485,37 @@ class Fusion:
         made = view.root >= len(self.plan.leaf_types) + len(self.plan.number_types)
         return made and (view.offset != 0 or size_of(view.shape) != size_of(self.shapes[view.root]))
 
-    def readers(self) -> dict[int, list[int]]:
-        """The units that read each array from memory, in order."""
-        if self.known_readers is None:
-            self.known_readers = _readers([self.roots(unit) for unit in self.units])
-        return self.known_readers
-
-    def kept(self) -> set[int]:
-        """The arrays that are results, or that these lie in."""
-        return {self.views[s].root for s in self.results if s not in self.objects}
-
-    def roots(self, unit: Unit) -> set[int]:
-        """The arrays in memory that a unit reads."""
-        views = self.views
-        if isinstance(unit, Host):
-            return {views[i].root for i in unit.step.inputs if i in views}
-        roots = set() if not isinstance(unit, Nest) else {views[i].root for i in unit.read}
-        for one in unit.made if isinstance(unit, Nest) else (unit,):
-            roots.update([view.root for view in one.reads])
-        return roots
-
-    def closed(self) -> tuple[Unit, ...]:
+    def fusion(self) -> Fusion:
         """The units, of which no nest is open any more, and what is read elsewhere goes to memory."""
+        results = [self.contiguous_result(slot) for _, _, slot, _ in self.plan.outputs]
+        found = Fusion(
+            self.plan,
+            (),
+            results,
+            self.views,
+            self.shapes,
+            self.dtypes,
+            self.ready,
+            frozenset(self.objects),
+            self.slots,
+        )
         views, nothing = self.views, frozenset[int]()
         reads = [unit.read() if isinstance(unit, OpenNest) else nothing for unit in self.placed]
         both = list(zip(self.placed, reads, strict=True))
-        self.known_readers = _readers(
-            [{views[i].root for i in read} if isinstance(one, OpenNest) else self.roots(one) for one, read in both]
+        readers = readers_of(
+            [{views[i].root for i in read} if isinstance(one, OpenNest) else found.roots(one) for one, read in both]
         )
-        needed = {*self.known_readers, *self.kept()}
-        return tuple([one.closed(read, needed) if isinstance(one, OpenNest) else one for one, read in both])
+        needed = {*readers, *found.kept()}
+        found = found.with_units([x.closed(read, needed) if isinstance(x, OpenNest) else x for x, read in both])
+        vars(found)["readers"] = readers  # found on the way
+        return found
 
 
-def _readers(roots: Sequence[set[int]]) -> dict[int, list[int]]:
-    """By array the units that read it, of which these are what each reads."""
-    found: dict[int, list[int]] = {}
-    for index, own in enumerate(roots):
-        for root in own:
-            found.setdefault(root, []).append(index)
-    return found
-
-
-def fused(plan: Plan) -> Fusion:
-    """The plan as units. If a loop doesn't end, all is done anew: so beside host steps it is one."""
-    found = Fusion(plan)
-    may_stop = any([isinstance(unit, Scan) and unit.part.may_stop for unit in found.units])
-    return Fusion(plan, True) if may_stop and any([isinstance(unit, Host) for unit in found.units]) else found
+def fused(plan: Plan, patient: bool = False) -> Fusion:
+    """The plan as units. If a loop doesn't end, all is done anew: so beside host steps it is one, as in a `patient` one."""
+    found = Fusing(plan, patient).fusion()
+    may_stop = not patient and any([isinstance(unit, Scan) and unit.part.may_stop for unit in found.units])
+    return fused(plan, patient=True) if may_stop and any([isinstance(u, Host) for u in found.units]) else found
 
 
 COPY = StandIn("copy", light=True)  # the identity that puts a view's elements in order

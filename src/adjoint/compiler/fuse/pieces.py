@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.fusion import Fusion
 from adjoint.compiler.fuse.kinds import Move, Nest, Piece, Unit
 from adjoint.shapes import size_of
 
@@ -20,7 +20,7 @@ def in_place(fusion: Fusion) -> Fusion:
     if not moves:
         return fusion
     units: dict[int, Unit] = dict(enumerate(fusion.units))
-    kept, readers = fusion.kept(), fusion.readers()
+    kept, readers = fusion.kept(), fusion.readers
     made = {slot: index for index, unit in units.items() for slot in unit.outputs}
     for index, move in moves:
         slots = [view.root for view in move.reads]

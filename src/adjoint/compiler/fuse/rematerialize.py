@@ -8,10 +8,13 @@ first.
 
 from __future__ import annotations
 
-from adjoint.compiler.fuse.fuse import Fusion
+from collections.abc import Sequence
+
+from adjoint.compiler.fuse.fusion import Fusion, Slots
 from adjoint.compiler.fuse.kinds import Nest, Unit, View, repeats
 from adjoint.compiler.fuse.padded import PADDED
 from adjoint.compiler.loops.formulas import REDUCTIONS
+from adjoint.compiler.targets.target import tuning
 from adjoint.graph import array_type
 from adjoint.plan.plan import Step
 from adjoint.shapes import contiguous, size_of
@@ -21,8 +24,9 @@ MOST = 8  # times that a value is computed for each element
 
 def recompute(fusion: Fusion) -> Fusion:
     """Store what two cheap values come from, not these, where only nests over the same domain read them."""
-    readers, kept, units = fusion.readers(), fusion.kept(), list(fusion.units)
-    changed = False
+    readers, kept, units = fusion.readers, fusion.kept(), list(fusion.units)
+    known, changed = _Known(fusion), False
+    given, fusion = fusion, fusion.with_slots(known)
     for index, nest in enumerate(units):
         if not isinstance(nest, Nest):
             continue
@@ -42,14 +46,29 @@ def recompute(fusion: Fusion) -> Fusion:
             stored = tuple([s for s in dict.fromkeys([*stored, parent]) if s not in slots])
             for slot in slots:
                 for unit in readers[slot]:
-                    units[unit] = computing(fusion, units[unit], unit, [slot], producer[slot], parent)
+                    units[unit] = computing(known, units[unit], unit, [slot], producer[slot], parent)
         if stored != nest.stored:
             units[index], changed = nest._replace(stored=stored), True
-    found = fusion.with_units(units) if changed else fusion
+    fusion = fusion.with_units(units) if changed else fusion
     for index, nest in enumerate(units):
         if isinstance(nest, Nest) and not kept.issuperset(nest.stored):
-            found = read_through(found, index, kept)
-    return found
+            fusion = read_through(fusion, known, index, kept)
+    return given if fusion.units is given.units else fusion.with_slots(known)
+
+
+class _Known(Slots):
+    """What is known of slots, with those that this pass adds."""
+
+    def __init__(self, fusion: Fusion) -> None:
+        self.views, self.shapes = dict(fusion.views), dict(fusion.shapes)
+        self.dtypes, self.ready, self.slots = dict(fusion.dtypes), dict(fusion.ready), fusion.slots
+
+    def another(self, view: View, like: int) -> int:
+        """A new slot that is a view, of the dtype of another one, and ready when that is."""
+        slot = self.new_slot()
+        self.views[slot], self.shapes[slot] = view, view.shape
+        self.ready[slot], self.dtypes[slot] = self.ready[like], self.dtypes[like]
+        return slot
 
 
 def _parent(fusion: Fusion, nest: Nest, step: Step | None) -> int | None:
@@ -65,7 +84,7 @@ def _parent(fusion: Fusion, nest: Nest, step: Step | None) -> int | None:
     return parent if nest.level.get(parent) == "element" and same else None
 
 
-def _read_by_like(fusion: Fusion, units: list[Unit], maker: int, slot: int, readers: list[int]) -> bool:
+def _read_by_like(fusion: Fusion, units: list[Unit], maker: int, slot: int, readers: Sequence[int]) -> bool:
     """Whether all that read an array are other nests than its maker over the same domain, which read each element where it is."""
     nest = units[maker]
     assert isinstance(nest, Nest)
@@ -75,7 +94,7 @@ def _read_by_like(fusion: Fusion, units: list[Unit], maker: int, slot: int, read
         unit = units[index]
         if not isinstance(unit, Nest) or index == maker or unit.domain != nest.domain:
             return False
-        if len(unit.steps) >= fusion.tuning.most_steps:
+        if len(unit.steps) >= tuning().most_steps:
             return False
         if [i for i in unit.read if fusion.views[i].root == slot] != [slot]:
             return False
@@ -85,7 +104,7 @@ def _read_by_like(fusion: Fusion, units: list[Unit], maker: int, slot: int, read
 # Of one array, read in other places than it is made
 
 
-def read_through(fusion: Fusion, maker: int, kept: set[int]) -> Fusion:
+def read_through(fusion: Fusion, known: _Known, maker: int, kept: set[int]) -> Fusion:
     """Let the readers of what a nest makes of one array, and of single numbers, read that array, if all of them are nests."""
     nest = fusion.units[maker]
     assert isinstance(nest, Nest)
@@ -96,7 +115,7 @@ def read_through(fusion: Fusion, maker: int, kept: set[int]) -> Fusion:
         source = _only_array(fusion, nest, step)
         if source is None or not step.op.light or nest.level[slot] != "element":
             continue
-        readers = fusion.readers().get(slot, ())
+        readers = fusion.readers.get(slot, ())
         parts = {index: _parts(fusion, index, slot, step, source) for index in readers}
         if not 0 < sum([len(found) if found else MOST + 1 for found in parts.values()]) <= MOST:
             continue
@@ -105,7 +124,7 @@ def read_through(fusion: Fusion, maker: int, kept: set[int]) -> Fusion:
         units = list(fusion.units)
         nest = units[maker] = nest._replace(stored=tuple([s for s in nest.stored if s != slot]))
         for index, found in parts.items():
-            units[index] = computing(fusion, units[index], index, found or [], step, source)
+            units[index] = computing(known, units[index], index, found or [], step, source)
         fusion = fusion.with_units(units)
     return fusion
 
@@ -134,7 +153,7 @@ def _parts(fusion: Fusion, index: int, slot: int, step: Step, source: int) -> li
     found = list(
         dict.fromkeys([i for s in steps for i in s.inputs if i not in nest.level and fusion.views[i].root == slot])
     )
-    if len(nest.steps) + 2 * len(found) > fusion.tuning.most_steps:
+    if len(nest.steps) + 2 * len(found) > tuning().most_steps:
         return None
     if not all([fusion.views[i].shape == nest.domain and not repeats(fusion.views[i]) for i in found]):
         return None
@@ -145,16 +164,10 @@ def _parts(fusion: Fusion, index: int, slot: int, step: Step, source: int) -> li
     return found if by_element and (keeps_zeros or all([s.op.name != PADDED.name for s in steps])) else None
 
 
-def computing(fusion: Fusion, nest: Unit, index: int, parts: list[int], step: Step, source: int) -> Nest:
+def computing(known: _Known, nest: Unit, index: int, parts: list[int], step: Step, source: int) -> Nest:
     """The nest, which is this unit, that computes the parts that it reads of what a step of another one gives."""
     assert isinstance(nest, Nest)
-    views, dtypes, ready, level = fusion.views, fusion.dtypes, fusion.ready, dict(nest.level)
-
-    def another(view: View, like: int) -> int:
-        slot = fusion.new_slot()
-        views[slot], ready[slot], dtypes[slot], fusion.shapes[slot] = view, ready[like], dtypes[like], view.shape
-        return slot
-
+    views, ready, another, level = known.views, known.ready, known.another, dict(nest.level)
     whole, type_ = views[source], array_type(nest.domain, step.type.dtype)
     single = [
         i for i in step.inputs if i != source and not any(views[i].strides) and views[i].shape not in ((), nest.domain)
@@ -172,7 +185,7 @@ def computing(fusion: Fusion, nest: Unit, index: int, parts: list[int], step: St
 
     def inside() -> int:
         """A slot that this nest computes."""
-        slot = another(nest.whole(fusion.slots), source)
+        slot = another(nest.whole(known.slots), source)
         level[slot], ready[slot] = "element", index + 1
         return slot
 

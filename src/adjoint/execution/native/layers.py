@@ -10,7 +10,6 @@ calls and blocks are made of the whole then, as ever.
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Sequence
 from itertools import chain, islice, repeat
@@ -20,7 +19,7 @@ import numpy as np
 
 from adjoint._tuples import NamedTuple
 from adjoint.compiler.excerpts import NOWHERE, Key
-from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.fusion import Fusion
 from adjoint.compiler.fuse.kinds import Host, Scan, Unit, View
 from adjoint.compiler.linking import Kernel, Linker, find, keys_of
 from adjoint.compiler.pipeline import lowered
@@ -84,6 +83,14 @@ def compile_layers(plan: Plan) -> Native | None:
         return _Layers(plan, short, fusion).program()
     except (Unfit, LookupError, ValueError):  # the shorter plan doesn't know a name, or rows have unlike lengths
         return None
+
+
+class _Known:
+    """What is known of slots (see `Fusion`): those of the shorter plan, and more and more of the whole."""
+
+    def __init__(self, fusion: Fusion) -> None:
+        self.views, self.shapes = dict(fusion.views), dict(fusion.shapes)
+        self.dtypes, self.objects = dict(fusion.dtypes), set(fusion.objects)
 
 
 class _Layers:
@@ -154,21 +161,20 @@ class _Layers:
             found[numbers == NOTHING] = NOTHING
             return found
 
-        fusion = copy.copy(self.fusion)
-        fusion.plan = fusion.plan.with_steps((), outputs=self.plan.outputs)
-        fusion.shapes, fusion.dtypes, fusion.views = fusion.shapes.copy(), fusion.dtypes.copy(), fusion.views.copy()
-        fusion.objects = fusion.objects.copy()
-        results = slots(numbers).tolist()
-        fusion.results = [slot for slot, _ in results]
-        fusion.views.update(
+        known, results = _Known(self.fusion), slots(numbers).tolist()
+        known.views.update(
             [(slot, _new(View, (root, *lies))) for (slot, root), lies in zip(results, views, strict=True) if lies]
         )
         columns = _Columns(self.rows, units, slots(names))
         own: list[Unit] = [self.fusion.units[k] for k in units.tolist()]
-        linked = self.linked(columns, fusion, own)
-        fusion.units = tuple(own)
+        linked = self.linked(columns, known, own)
         linker = Linker(own, linked, False)
-        uses = self.uses(columns, fusion)
+        uses = self.uses(columns, known)
+        fusion = self.fusion._replace(
+            plan=self.fusion.plan.with_steps((), outputs=self.plan.outputs), units=tuple(own),
+            results=[slot for slot, _ in results], views=known.views, shapes=known.shapes, dtypes=known.dtypes,
+            objects=frozenset(known.objects),
+        )  # fmt: skip
         made = Native(fusion, linker=linker, outline=Outline(fusion, uses))
         self.check(made, uses)
         return made
@@ -276,8 +282,9 @@ class _Layers:
             lie.append(None if view is None else view[1:])
         return np.array(rows), lie
 
-    def linked(self, columns: _Columns, fusion: Fusion, units: list[Unit]) -> Linked:
-        """The kernel of each of the units of the whole and where its places are. Host steps get these names in `fusion`."""
+    def linked(self, columns: _Columns, known: _Known, units: list[Unit]) -> Linked:
+        """The kernel of each of the units of the whole and where its places are. Host steps get these names, which are `known`
+        then."""
         found: Linked = {}
         names, rows = columns.of(PLACES).names, self.rows
         offsets = chain.from_iterable([rows[k].offsets for k in columns.units])
@@ -295,12 +302,12 @@ class _Layers:
                         starts[spot] = place
                 found[index] = self.kernels[row.kernel], starts
             elif row.kernel < NOTHING:
-                units[index] = self.host(units[index], names[at:behind], fusion)
+                units[index] = self.host(units[index], names[at:behind], known)
             at = behind
         return found
 
-    def uses(self, columns: _Columns, fusion: Fusion) -> Uses:
-        """The uses of the arrays of the whole, whose types `fusion` gets. Raises Unfit where one is read before it is made."""
+    def uses(self, columns: _Columns, known: _Known) -> Uses:
+        """The uses of the arrays of the whole, whose types are `known` then. Raises Unfit where one is read before it is made."""
         rows, units = self.rows, columns.units
         made, read = columns.of(MAKES), columns.of(READS)
         produced = dict(zip(made.names[::-1], made.units[::-1], strict=True))  # by the first unit that makes it
@@ -312,7 +319,7 @@ class _Layers:
             for row, names in zip(rows, self.names, strict=True)
         ]
         for slot, (shape, dtype) in zip(made.names, chain.from_iterable([kinds[k] for k in units]), strict=True):
-            fusion.shapes[slot], fusion.dtypes[slot] = shape, dtype
+            known.shapes[slot], known.dtypes[slot] = shape, dtype
         over = iter(columns.of(OVER).names)
         counts = chain.from_iterable([rows[k].over for k in units])
         shares = {slot: tuple(islice(over, n)) for slot, n in zip(made.names, counts, strict=True) if n}
@@ -321,7 +328,7 @@ class _Layers:
         last = dict(zip(read.names, read.units, strict=True))
         return Uses(produced, last, shares, {slot: x for slot, x in taken if x != NOTHING})
 
-    def host(self, like: Any, names: list[int], fusion: Fusion) -> Host:
+    def host(self, like: Any, names: list[int], known: _Known) -> Host:
         """A host step of the whole that is like one of the shorter plan, on these names. Raises Unfit for one that a stage has
         made."""
         step, views = like.step, self.fusion.views
@@ -332,12 +339,12 @@ class _Layers:
             raise Unfit
         for slot, root, before in zip(inputs, roots, step.inputs, strict=True):
             if root != NOTHING:
-                fusion.views[slot] = _new(View, (root, *views[before][1:]))
-        if step.output in fusion.objects:
-            fusion.objects.add(made)
+                known.views[slot] = _new(View, (root, *views[before][1:]))
+        if step.output in known.objects:
+            known.objects.add(made)
         else:
-            fusion.shapes[made], fusion.dtypes[made] = fusion.shapes[step.output], fusion.dtypes[step.output]
-            fusion.views[made] = _new(View, (made, *views[step.output][1:]))
+            known.shapes[made], known.dtypes[made] = known.shapes[step.output], known.dtypes[step.output]
+            known.views[made] = _new(View, (made, *views[step.output][1:]))
         return Host(own._replace(inputs=inputs), like.reason)
 
 

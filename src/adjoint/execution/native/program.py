@@ -13,7 +13,7 @@ import numpy as np
 from adjoint._tuples import NamedTuple
 from adjoint.compiler import programs
 from adjoint.compiler.fuse.donation import handed_on, is_lendable, overwritable
-from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.fusion import Fusion
 from adjoint.compiler.fuse.kinds import Host, Line, Matrices, Nest, Scan, Window
 from adjoint.compiler.linking import Linker, function_address, linked
 from adjoint.compiler.loops import matmul_tiles

@@ -8,7 +8,6 @@ plan goes through the stages itself, and is the next pattern.
 
 from __future__ import annotations
 
-import copy
 import os
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -209,19 +208,18 @@ class Pattern:
     def stamped(self, plan: Plan, results: Any) -> Native:
         """The program of a plan of this structure, with these numbers."""
         numbers, offsets, shapes, views = results
-        fusion = copy.copy(self.fusion)
-        fusion.shapes = dict(zip(self.roots, shapes, strict=True))
-        fusion.views = {
-            slot: View(self.fusion.views[slot].root, *view) for slot, view in zip(self.slots, views, strict=True)
-        }
-        fusion.plan = self.fusion.plan.with_steps(
-            (), leaf_types=plan.leaf_types, number_types=plan.number_types, sites=plan.sites, names=plan.names
-        )  # what a program needs of its plan
+        own, before = self.fusion.plan, self.fusion.views
+        fusion = self.fusion._replace(
+            shapes=dict(zip(self.roots, shapes, strict=True)),
+            views={slot: View(before[slot].root, *view) for slot, view in zip(self.slots, views, strict=True)},
+            plan=own.with_steps((), leaf_types=plan.leaf_types, number_types=plan.number_types, sites=plan.sites,
+                                names=plan.names),
+        )  # fmt: skip
         starts = self.starts
         if self.moving:
             starts = starts.copy()
-            for k, own in zip(self.moving, offsets, strict=True):
-                starts[k] = [Start(start.root, n) for start, n in zip(starts[k], own, strict=True)]
+            for k, places in zip(self.moving, offsets, strict=True):
+                starts[k] = [Start(start.root, n) for start, n in zip(starts[k], places, strict=True)]
         like = self.last()
         found = self.found(numbers, like)
         if like is not None:  # more of them keep coming

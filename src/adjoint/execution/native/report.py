@@ -11,7 +11,7 @@ import numpy as np
 
 from adjoint.compiler import linking
 from adjoint.compiler.excerpts import Key, key_of
-from adjoint.compiler.fuse.fuse import Fusion
+from adjoint.compiler.fuse.fusion import Fusion
 from adjoint.compiler.fuse.kinds import (
     Host,
     Nest,
