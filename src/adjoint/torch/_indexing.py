@@ -16,8 +16,8 @@ from adjoint.shapes import broadcast_shapes
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
 
-from ._errors import OutOfBounds
 from ._elementwise import made
+from ._errors import OutOfBounds
 from ._names import FUNCTIONS, METHODS, function, like, method, recorded_at_user, refuse
 from ._now import gathered_now, put_now, selected_now
 from ._operators import one_dtype
