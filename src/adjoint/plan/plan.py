@@ -7,7 +7,8 @@ broadcast by themselves, decides what to keep for a later reverse pass, and note
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
@@ -120,6 +121,7 @@ class Plan:
         # of a short graph that stands for a long one: the plans of one and of two times more, and how many times more it stands
         # for: see `repeated`
         self.repeats: tuple[list[Plan], int] | None = None
+        self.shorter: Plan | None = None  # one of fewer equal layers that its program was made from: see `shortened`
         self.forgotten: tuple[tuple[int, int], ...] = ()  # leaves that may be written over: see `donation`
         # of `program`; of this thread too, which may be here already, interrupted by a finalizer or a signal's handler
         self.lock = _forks.rlock()
@@ -166,12 +168,12 @@ class Plan:
             self.masked = masking_of(self, self.placed)
         return self.masked
 
-    def sizes(self) -> Iterator[int]:
+    def sizes(self) -> list[int]:
         """The elements of each array that a step computes."""
-        for step in self.placed:
-            for t in step.attributes[0].every_type if step.op is CALL else (step.type,):
-                if t.__class__ is not tuple:
-                    yield t.size
+        types = [x.type for x in self.placed if x.op is not CALL]
+        calls = [x.attributes[0] for x in self.placed if x.op is CALL]
+        types += chain.from_iterable([callee.every_type for callee in calls])
+        return [t.size for t in types if t.__class__ is not tuple]
 
     @property
     def nbytes(self) -> int:
