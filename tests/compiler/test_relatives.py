@@ -182,10 +182,10 @@ def test_what_was_used_longest_ago_is_let_go() -> None:
 def test_what_ran_a_plan_before_is_let_go_with_it() -> None:
     with ad.no_grad():
         plan, _, _ = recorded(attention(5))
-    plan.program = Streaming(plan)
-    program = weakref.ref(plan.program)
-    assert stamped(plan) is None and [len(kept) for kept in relatives._first] == [1]
-    plan.program = None
+    executable = Executable(plan, program=Streaming(plan))
+    program = weakref.ref(executable.program)
+    assert stamped(executable.plan) is None and [len(kept) for kept in relatives._first] == [1]
+    del executable
     assert program() is None
 
 

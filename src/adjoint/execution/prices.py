@@ -35,11 +35,11 @@ _importing = _forks.waited_for()  # in the child of a fork in the midst of an im
 
 def kinds_of(plan: Plan) -> set[Kind]:
     """The kinds of a plan's steps, which needn't be in order for that, nor calls written out that are like others."""
-    ndims = [t.ndim if type(t) is ArrayType else -1 for t in plan.types]
-    calls = {(*x.attributes, *[ndims[i] for i in x.inputs]): x for x in plan.placed if x.op is CALL}
-    found = {(x.op, x.type, *[ndims[i] for i in x.inputs]) for x in plan.placed if x.op is not CALL}
+    rank = [t.ndim if type(t) is ArrayType else -1 for t in plan.types].__getitem__
+    calls = {(x.attributes, *map(rank, x.inputs)): x for x in plan.placed if x.op is CALL}
+    found = {(op, kind, *map(rank, inputs)) for op, _, _, _, inputs, _, kind in plan.placed if op is not CALL}
     for like in calls.values():
-        found |= {(x.op, x.type, *[ndims[i] for i in x.inputs]) for x in written_out(like)}
+        found |= {(x.op, x.type, *map(rank, x.inputs)) for x in written_out(like)}
     return {(op.name, _dtype(kind), tuple(rest)) for op, kind, *rest in found}
 
 

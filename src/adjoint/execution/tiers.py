@@ -156,7 +156,7 @@ def _chosen_program(executable: Executable, at_once: bool) -> Program:
             tiers.at_once -= took
             executable.program = native
             if not (getattr(native, "stamped", False) or is_tiny(plan)):
-                prices.note(prices.kinds_of(plan), plan.length, took)
+                prices.note(prices.kinds_of(native.shorter or plan), plan.length, took)
             if not at_once:
                 budget.note(executable.family, took, native, planned=True)
         executable.price = math.inf

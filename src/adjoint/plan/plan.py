@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -133,12 +134,12 @@ class Plan(Lasting, _Description):
         """When its masked kernels run: what native code computes needs no answer."""
         return masking_of(self, self.placed)
 
-    def sizes(self) -> Iterator[int]:
+    def sizes(self) -> list[int]:
         """The elements of each array that a step computes."""
-        for step in self.placed:
-            for t in step.attributes[0].every_type if step.op is CALL else (step.type,):
-                if t.__class__ is not tuple:
-                    yield t.size
+        types = [x.type for x in self.placed if x.op is not CALL]
+        calls = [x.attributes[0] for x in self.placed if x.op is CALL]
+        types += chain.from_iterable([callee.every_type for callee in calls])
+        return [t.size for t in types if t.__class__ is not tuple]
 
 
 class Compared:

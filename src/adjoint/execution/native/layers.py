@@ -80,9 +80,11 @@ def compile_layers(plan: Plan) -> Native | None:
         fusion = "" if short is None else lowered(short.plan)
         if short is None or isinstance(fusion, str) or any([isinstance(unit, Scan) for unit in fusion.units]):
             return None
-        return _Layers(plan, short, fusion).program()
+        made = _Layers(plan, short, fusion).program()
     except (Unfit, LookupError, ValueError):  # the shorter plan doesn't know a name, or rows have unlike lengths
         return None
+    made.shorter = short.plan
+    return made
 
 
 class _Known:

@@ -195,6 +195,7 @@ class Native:
     masks = True
     stamped = False  # whether it follows from other programs: see `relatives`
     patient: Native | None = None  # what runs instead, once a loop has turned out not to end soon
+    shorter: Plan | None = None  # one of fewer equal layers that it was made from: see `layers`
     patterned = False  # whether that was found out for it, which takes longer
     own_runs = 0  # how often it was run itself; `runs` are those of programs like it, too
     at_once: AtOnce | None = None  # what runs it, where that is simple, once it was run often
