@@ -7,7 +7,6 @@ with a derivative go through `scale`, quotients through `safe_divide`, and selec
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from adjoint.dtypes import default_dtype
 from adjoint.graph import Node, Primitive, array_type, record
+from adjoint.primitives import elementwise_kernels as kernels
 from adjoint.primitives import special_kernels
 from adjoint.primitives.core import (
     BOOL,
@@ -33,47 +33,12 @@ from adjoint.primitives.core import (
 # The two products of the chain rule -----------------------------------------------------------------------------------
 
 
-def _complex_masked(ufunc: Any, a: Any, b: Any, out: Any, dead: Any) -> Any:
-    """A product or quotient of complex numbers: where it is finite a zero has made it zero, so only the rest is looked at."""
-    out = ufunc(a, b, out=out)
-    if not np.isfinite(out).all():
-        out = np.asarray(out)
-        np.copyto(out, 0, where=np.broadcast_to(dead(), out.shape) & ~np.isfinite(out))
-    return out
-
-
-def _masked_multiply(a: Any, b: Any, out: Any = None) -> Any:
-    if a.dtype.kind == "c":
-        return _complex_masked(np.multiply, a, b, out, lambda: (a == 0) | (b == 0))
-    zero = _zero(a.dtype)
-    dead = np.logical_or(np.equal(a, zero), np.equal(b, zero))
-    out = np.asarray(np.multiply(a, b, out=out))
-    np.copyto(out, zero, where=dead)
-    return out
-
-
-def _masked_divide(u: Any, b: Any, out: Any = None) -> Any:
-    if u.dtype.kind == "c":
-        return _complex_masked(np.divide, u, b, out, lambda: u == 0)
-    zero = _zero(u.dtype)
-    dead = np.equal(u, zero)
-    out = np.asarray(np.divide(u, b, out=out))
-    np.copyto(out, zero, where=dead)
-    return out
-
-
-@functools.cache
-def _zero(dtype: Any) -> Any:
-    """Zero as an array: comparing with Python's takes three times as long where arrays are small."""
-    return np.zeros((), dtype)
-
-
 scale = binary(
     "scale",
     np.multiply,
     lambda u, out, a, b: scale(u, conjugate(b)),
     lambda u, out, a, b: scale(u, conjugate(a)),
-    masked=_masked_multiply,
+    masked=kernels.masked_multiply,
     cheap=True,
     symbol="×",
     light=True,
@@ -86,54 +51,13 @@ safe_divide = binary(
     lambda u, out, a, b: safe_divide(u, conjugate(b)),
     lambda u, out, a, b: negative(safe_divide(scale(u, conjugate(out)), conjugate(b))),
     kinds="fc",
-    masked=_masked_divide,
+    masked=kernels.masked_divide,
     symbol="÷",
     exact=True,
     quotient=True,
 )
 
 # Arithmetic -----------------------------------------------------------------------------------------------------------
-
-
-def _power_kernel(exponent: float, type: Any) -> Any:
-    if exponent == 2:
-        return np.square
-    if exponent == 3:
-        return lambda x, out=None: np.multiply(np.multiply(x, x), x, out=out)
-    if exponent == 4 and type.real_inexact:  # as native code has it
-        return lambda x, out=None: np.square(np.square(x, out=out), out=out)
-    if exponent == -1 and type.inexact:
-        return np.reciprocal
-    if exponent == 0.5 and type.real_inexact:
-        return _root_power
-    power = np.array(exponent, type.dtype.dtype)
-    return lambda x, out=None: np.power(x, power, out=out)
-
-
-def _root_power(x: Any, out: Any = None) -> Any:
-    """x to the power 1/2: unlike the root, that of -inf is inf and that of -0 is 0 (C's pow, IEEE 754)."""
-    low = np.equal(x, -np.inf)
-    root = np.add(np.sqrt(x, out=out), 0, out=out)
-    if not np.any(low):
-        return root
-    if out is None:
-        return np.where(low, -x, root)
-    np.copyto(out, np.inf, where=low)
-    return out
-
-
-def _power_of_arrays(x: Any, y: Any, out: Any = None) -> Any:
-    """x to the power y. Where one y stands for many, NumPy takes 1/2 for the root."""
-    halves = np.equal(y, 0.5)
-    if not np.any(halves) or np.result_type(x, y).kind != "f":
-        return np.power(x, y, out=out)
-    corners = halves & ((x == 0) | (x == -np.inf))
-    known = np.abs(x)
-    result = np.power(x, y, out=out)
-    if out is None:
-        return np.where(corners, known, result)
-    np.copyto(out, known, where=corners)
-    return out
 
 
 def _power_constant_rule(u: Node, out: Node, x: Node) -> Node | None:
@@ -143,10 +67,6 @@ def _power_constant_rule(u: Node, out: Node, x: Node) -> Node | None:
     if p == 1:
         return u
     return scale(scale(u, p), conjugate(power_constant(x, p - 1)))
-
-
-def _clip_kernel(x: Any, low: Any, high: Any, out: Any = None) -> Any:
-    return np.minimum(np.maximum(x, low), high, out=out)
 
 
 add = binary(
@@ -197,13 +117,13 @@ remainder = binary(
 floor_divide = binary("floor_divide", np.floor_divide, kinds="iuf", symbol="//")
 power = binary(
     "power",
-    _power_of_arrays,
+    kernels.power,
     lambda u, out, x, y: scale(scale(u, conjugate(y)), conjugate(power(x, subtract(y, 1)))),
     lambda u, out, x, y: scale(scale(u, conjugate(out)), conjugate(log(x))),
     kinds="iufc",
     symbol="^",
 )
-POWER_CONSTANT = Primitive("power_constant", _power_kernel, (_power_constant_rule,), elementwise=True, symbol="^")
+POWER_CONSTANT = Primitive("power_constant", kernels.power_by, (_power_constant_rule,), elementwise=True, symbol="^")
 
 
 @register
@@ -332,35 +252,18 @@ def _over_radius(v: Node, y: Node, x: Node) -> Node:
 # Activations and special functions ------------------------------------------------------------------------------------
 
 
-def _sigmoid_kernel(x: Any, out: Any = None) -> Any:
-    out = np.negative(x, out=out)
-    if not isinstance(out, np.ndarray):
-        return np.reciprocal(1 + np.exp(out))
-    np.exp(out, out=out)
-    np.add(out, 1, out=out)
-    return np.reciprocal(out, out=out)
-
-
-def _softplus_kernel(x: Any, out: Any = None) -> Any:
-    return np.logaddexp(x, np.zeros((), np.asarray(x).dtype), out=out)
-
-
-def _relu_kernel(x: Any, out: Any = None) -> Any:
-    return np.maximum(x, np.zeros((), np.asarray(x).dtype), out=out)
-
-
 def _gaussian_rule(sign_of_rule: float) -> Any:
     factor = sign_of_rule * 2.0 / math.sqrt(math.pi)
     return lambda u, out, x: scale(multiply(u, factor), exp(negative(multiply(x, x))))
 
 
 sigmoid = unary(
-    "sigmoid", _sigmoid_kernel, lambda u, out, x: scale(u, multiply(out, sigmoid(negative(x)))), kinds="f", shares=True
+    "sigmoid", kernels.sigmoid, lambda u, out, x: scale(u, multiply(out, sigmoid(negative(x)))), kinds="f", shares=True
 )
-softplus = unary("softplus", _softplus_kernel, lambda u, out, x: scale(u, sigmoid(x)), kinds="f")
+softplus = unary("softplus", kernels.softplus, lambda u, out, x: scale(u, sigmoid(x)), kinds="f")
 relu = unary(
     "relu",
-    _relu_kernel,
+    kernels.relu,
     lambda u, out, x: where(greater(x, 0), u, zeros(u.type)),
     kinds="biuf",
     cheap=True,
@@ -396,25 +299,10 @@ gelu_derivative = unary(
 )
 
 
-def _silu_kernel(x: Any, out: Any = None) -> Any:
-    return np.multiply(x, _sigmoid_kernel(x), out=out)
-
-
-def _silu_derivative_kernel(x: Any, out: Any = None) -> Any:
-    size = np.minimum(np.abs(x), np.asarray(800, np.asarray(x).dtype))
-    small = np.exp(-size)
-    share = 1 / (1 + small)
-    return np.multiply(
-        np.where(x < 0, small, 1) * share,
-        1 + size * share * np.where(x < 0, np.asarray(-1, small.dtype), small),
-        out=out,
-    )
-
-
-silu = unary("silu", _silu_kernel, lambda u, out, x: scale(u, silu_derivative(x)), kinds="f")
+silu = unary("silu", kernels.silu, lambda u, out, x: scale(u, silu_derivative(x)), kinds="f")
 silu_derivative = unary(
     "silu_derivative",
-    _silu_derivative_kernel,
+    kernels.silu_derivative,
     lambda u, out, x: scale(
         u, scale(multiply(sigmoid(x), sigmoid(negative(x))), add(multiply(x, subtract(1, multiply(sigmoid(x), 2))), 2))
     ),
@@ -437,17 +325,9 @@ rint = _rounding("round", np.rint, "fc")
 # Choosing -------------------------------------------------------------------------------------------------------------
 
 
-def _where_kernel(c: Any, a: Any, b: Any, out: Any = None) -> Any:
-    if out is None:
-        return np.where(c, a, b)
-    np.copyto(out, b)
-    np.copyto(out, a, where=c)
-    return out
-
-
 WHERE = Primitive(
     "where",
-    lambda attributes, type: _where_kernel,
+    lambda attributes, type: kernels.where,
     (
         None,
         lambda u, out, c, a, b: where(c, u, zeros(u.type)),
@@ -464,7 +344,7 @@ WHERE = Primitive(
 )
 CLIP = Primitive(
     "clip",
-    lambda attributes, type: _clip_kernel,
+    lambda attributes, type: kernels.clip,
     (
         lambda u, out, x, low, high: where(logical_and(greater_equal(x, low), less_equal(x, high)), u, zeros(u.type)),
         lambda u, out, x, low, high: where(logical_and(less(x, low), less_equal(low, high)), u, zeros(u.type)),
@@ -577,12 +457,7 @@ isnan = unary("isnan", np.isnan, kinds="biufc", **TO_BOOL)
 # Complex numbers ------------------------------------------------------------------------------------------------------
 
 conj = unary("conj", np.conjugate, lambda u, out, x: conjugate(u), kinds="c", symbol="conj", linear=True)
-real = unary("real", lambda x, out=None: _part(np.real(x), out), lambda u, out, x: cast(u, x.dtype), kinds="c", result="real", linear=True)  # fmt: skip  # noqa: E501
-imag = unary("imag", lambda x, out=None: _part(np.imag(x), out), lambda u, out, x: multiply(cast(u, x.dtype), 1j), kinds="c", result="real", linear=True)  # fmt: skip  # noqa: E501
-
-
-def _part(x: Any, out: Any) -> Any:
-    if out is None:
-        return np.array(x)
-    np.copyto(out, x)
-    return out
+real = unary("real", kernels.real, lambda u, out, x: cast(u, x.dtype), kinds="c", result="real", linear=True)
+imag = unary(
+    "imag", kernels.imag, lambda u, out, x: multiply(cast(u, x.dtype), 1j), kinds="c", result="real", linear=True
+)
