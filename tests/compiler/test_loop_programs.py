@@ -27,7 +27,7 @@ from adjoint.compiler.loops.text import functions_text
 from adjoint.compiler.schedule.schedule import Schedule
 from adjoint.compiler.schedule.windows import WindowSchedule
 from adjoint.compiler.targets.llvm import source_of
-from adjoint.compiler.targets.target import TUNING, Tuning, tuned, tuning
+from adjoint.compiler.targets.target import TUNING, Tuning, instead, tuned, tuning
 from adjoint.compiler.units import schedule_of, write_unit
 from adjoint.execution.native.program import compile_nests
 from adjoint.execution.numpy_programs import Streaming
@@ -547,14 +547,11 @@ def product() -> list[ad.Tensor]:
 
 
 @pytest.mark.parametrize("formula", [softmax, layer_norm, product, attention], ids=lambda f: f.__name__)
-def test_printed_loops(formula: Callable[[], list[ad.Tensor]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_printed_loops(formula: Callable[[], list[ad.Tensor]]) -> None:
     """To accept what has changed: ADJOINT_ACCEPT=1 pytest -k printed with this file's name, and read the difference."""
-    monkeypatch.setenv("ADJOINT_VECTOR_BITS", "256")
-    if not llvm.has_fma() or llvm.triple().startswith(("aarch64", "arm64")):
-        pytest.skip("printed for x86 with AVX2")
     plan, _, _ = planned(*formula())
     texts = []
-    with tuned(**TUNING["avx2"]._replace(followed_from=1, followed_tile=1, joined_from=1)._asdict()):
+    with instead("avx2"), tuned(followed_from=1, followed_tile=1, joined_from=1):
         fusion = pipeline.lowered(plan)
         assert not isinstance(fusion, str)
         labels = Labels(fusion.plan)
@@ -598,12 +595,9 @@ def scheduled(tensors: list[ad.Tensor]) -> list[str]:
     return [str(schedule_of(key_of(fusion, unit)[0])) for unit in units]
 
 
-def test_printed_schedules(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_printed_schedules() -> None:
     """How units run, in words. What has changed is accepted as printed loops are."""
-    monkeypatch.setenv("ADJOINT_VECTOR_BITS", "256")
-    if not llvm.has_fma() or llvm.triple().startswith(("aarch64", "arm64")):
-        pytest.skip("printed for x86 with AVX2")
-    with tuned(**TUNING["avx2"]._replace(followed_from=1, followed_tile=1, joined_from=1)._asdict()):
+    with instead("avx2"), tuned(followed_from=1, followed_tile=1, joined_from=1):
         parts = ["\n  ".join([formula.__name__, *scheduled(formula())]) for formula in SCHEDULES]
     text = "\n\n".join([*parts, ""])
     path = PRINTED / "schedules.txt"

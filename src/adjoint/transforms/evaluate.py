@@ -28,7 +28,8 @@ def evaluate(*tensors: Any) -> Any:
 
     With a mapping `{x: value, ...}` as the last argument, evaluate the recorded graph anew with other values for those
     tensors: the result is new, and the tensors keep their values. Raises ValueError where nothing depends on one of them
-    (an untracked tensor forgets its graph once it has its value) or where shapes differ.
+    (an untracked tensor forgets its graph once it has its value; a variable may be one of which the result is independent, as
+    the gradient of what is linear is) or where shapes differ, TypeError for a key that is no tensor.
 
     >>> import adjoint as ad
     >>> x, z = ad.variable(2.0), ad.variable(0.0)
@@ -40,7 +41,10 @@ def evaluate(*tensors: Any) -> Any:
     bindings = items.pop() if len(items) > 1 and isinstance(items[-1], Mapping) else None
     for key in bindings or ():
         if not isinstance(key, Tensor):
-            raise TypeError(f"evaluate: other values are given for tensors, not for a {type(key).__name__}{at_user()}")
+            raise TypeError(
+                f"evaluate: other values are given for tensors, as in {{x: 3.0}}, not for a {type(key).__name__}, "
+                f"{key!r}{at_user()}"
+            )
     result = items[0] if len(items) == 1 else tuple(items)
     leaves, structure = tree.flatten(result)
     found = [t for t in leaves if isinstance(t, Tensor)]

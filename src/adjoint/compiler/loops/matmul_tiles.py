@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from typing import Any
 
 from adjoint._tuples import NamedTuple
 from adjoint.compiler.loops import ir as L
@@ -315,6 +316,29 @@ def _columns(e: Emitter, kernel: Kernel) -> None:
 
 
 # Kernels that go through lists in the unit's block: what a product's extents make of its tiles is data. ---------------------
+
+
+class Each(NamedTuple):
+    """Of a list the part that comes as many times as the number called `count` says."""
+
+    count: str
+    entries: tuple[Any, ...]
+
+
+# What the entries of the lists are called, in the order in which the kernels read them.
+LISTS: dict[str, tuple[Any, ...]] = {
+    "tiles": (
+        "arrays to fetch", "for a tile", "for a step", Each("arrays to fetch", ("array",)), "kinds of panels",
+        Each("kinds of panels", (
+            "column", "panels", "width", "B's step", "kinds of tiles",
+            Each("kinds of tiles", (
+                "row", "rows", "tiles", "A from", "A's next", "A's row", "A's step", "fetch ahead", "by",
+            )),
+        )),
+    ),
+    "gathers": ("kinds", Each("kinds", ("source", "target", "width", "next", "strips", "by"))),
+    "turns": ("kinds", "by", Each("kinds", ("column", "panels", "width", "vectors", "columns of the last"))),
+}  # fmt: skip
 
 
 class Number:

@@ -14,11 +14,12 @@ from __future__ import annotations
 import math
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from adjoint._tuples import NamedTuple
 from adjoint.compiler.loops import ir as L
+from adjoint.compiler.loops.matmul_tiles import LISTS
 from adjoint.compiler.tables import Arguments, Function, Listed, Number, Shared, Start
 
 COUNTERS = "ijklmnpqrstuvw"  # by depth
@@ -63,18 +64,40 @@ def functions_text(
 ) -> str:
     """All functions of a kernel, and the lists that it hands on. `names` gives the array behind each number of a place."""
     named = names or (lambda number: f"a{number}")
-    lists = [] if arguments is None else [_list_text(k, one, named) for k, one in enumerate(arguments.lists)]
-    return "\n\n".join([*lists, *[Writing(function, arguments, names).text() for function in functions]])
+    written = [Writing(function, arguments, names) for function in functions]
+    texts = [one.text() for one in written]
+    kinds = {number: kind for one in written for number, kind in one.lists.items()}
+    lists = [] if arguments is None else [_list_text(k, one, named, kinds) for k, one in enumerate(arguments.lists)]
+    return "\n\n".join([*lists, *texts])
 
 
-def _list_text(number: int, items: Iterable[Any], names: Callable[[int], str]) -> str:
-    """A list, in lines that end with functions."""
+def _list_text(number: int, items: Iterable[Any], names: Callable[[int], str], kinds: Mapping[int, str]) -> str:
+    """A list: what each entry is, if a kernel of `LISTS` goes through it, else in lines that end with functions."""
+    words = [str(x.name if isinstance(x, Function) else names(x.root) if isinstance(x, Start) else x) for x in items]
+    if number in kinds:
+        return "\n".join([f"list{number}:", *_entries(iter(words), LISTS[kinds[number]], {}, "  ")])
     lines = [""]
-    for x in items:
-        lines[-1] += f" {x.name if isinstance(x, Function) else names(x.root) if isinstance(x, Start) else x}"
+    for word, x in zip(words, items, strict=True):
+        lines[-1] += f" {word}"
         if isinstance(x, Function):
             lines.append("")
     return "\n  ".join([f"list{number}:", *[line.strip() for line in lines if line]])
+
+
+def _entries(words: Iterator[str], entries: Sequence[Any], known: dict[str, str], indent: str) -> list[str]:
+    """The words by what they are called, those that come repeatedly further in."""
+    lines: list[str] = []
+    line: list[str] = []
+    for entry in entries:
+        if isinstance(entry, str):
+            known[entry] = next(words)
+            line.append(f"{entry} {known[entry]}")
+            continue
+        lines += [indent + ", ".join(line)] * bool(line)
+        line = []
+        for _ in range(int(known[entry.count])):
+            lines += _entries(words, entry.entries, known, indent + "  ")
+    return [*lines, *[indent + ", ".join(line)] * bool(line)]
 
 
 class Writing:
@@ -88,6 +111,7 @@ class Writing:
         self.left = Counter(self.uses)
         self.values: dict[str, Text] = {}
         self.places: dict[str, Place] = {}
+        self.lists: dict[int, str] = {}  # through which kernels of `LISTS` go, by their numbers
         self.waiting: dict[str, Text] = {}  # read, and written where they are used unless that comes too late
         self.lines: list[str] = []
         self.depth = 0
@@ -401,6 +425,9 @@ def _call(w: Writing, s: L.Call) -> None:
                 given.append(w.led_to(x))
         else:
             given.append(w.of(x).text)
+    kind = function.partition("_")[0]
+    if kind in LISTS:
+        w.lists[int(given[0].removeprefix("list"))] = kind
     w.settle(MEMORY)
     made = f"{w.name(s.to)} = " if s.to else ""
     w.out(f"{made}{function}({', '.join(given)})")
