@@ -70,11 +70,15 @@ def resolve_reshape(shape: Any, size: int, operation: str = "reshape") -> Shape:
     asked = tuple(map(operator.index, shape)) if known else (operator.index(shape),)
     if math.prod(asked) == size and min(asked, default=0) >= 0:
         return asked
-    if asked.count(-1) == 1:
+    unknown = asked.count(-1)
+    if unknown == 1 and min(asked) == -1:
         rest = math.prod(n for n in asked if n != -1)
         if rest and size % rest == 0:
             return tuple([size // rest if n == -1 else n for n in asked])
-    raise ValueError(f"{operation}: {size} elements do not fit shape {asked}")
+    more = "; one extent can be -1, which is worked out, and none another negative number"
+    raise ValueError(
+        f"{operation}: {size} elements do not fit shape {asked}{more * (unknown > 1 or min(asked, default=0) < -1)}"
+    )
 
 
 def drop_axes(shape: Shape, axes: tuple[int, ...]) -> Shape:

@@ -319,9 +319,9 @@ def _columns(e: Emitter, kernel: Kernel) -> None:
 
 
 class Each(NamedTuple):
-    """Of a list the part that comes as many times as the number called `count` says."""
+    """Of a list the part that comes as many times as the number of this name says."""
 
-    count: str
+    times: str
     entries: tuple[Any, ...]
 
 

@@ -95,7 +95,7 @@ def _entries(words: Iterator[str], entries: Sequence[Any], known: dict[str, str]
             continue
         lines += [indent + ", ".join(line)] * bool(line)
         line = []
-        for _ in range(int(known[entry.count])):
+        for _ in range(int(known[entry.times])):
             lines += _entries(words, entry.entries, known, indent + "  ")
     return [*lines, *[indent + ", ".join(line)] * bool(line)]
 
