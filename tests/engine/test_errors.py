@@ -38,6 +38,8 @@ MISTAKES: dict[str, tuple[Callable[[], Any], Any, list[str]]] = {
     "einsum of letters": (lambda: ad.einsum("ij->ijk", MATRIX), ValueError, ["einsum", "k"]),
     "einsum of ranks": (lambda: ad.einsum("ijk->i", MATRIX), ValueError, ["einsum", r"\(2, 3\)"]),
     "reshape": (lambda: ad.reshape(MATRIX, (4,)), ValueError, ["reshape", r"\(2, 3\)", r"\(4,\)"]),
+    "a negative number of rows": (lambda: ad.eye(-1), ValueError, ["eye", r"\(-1, -1\)"]),
+    "a range without an end": (lambda: ad.arange(0.0, float("inf")), ValueError, ["arange", "inf"]),
     "reshape with two unknowns": (lambda: MATRIX.reshape(-1, -1), ValueError, ["reshape", "one extent can be -1"]),
     "reshape with negative extents": (lambda: MATRIX.reshape(-1, -2), ValueError, ["reshape", "none another negative"]),
     "reshape with negative extents alone": (lambda: MATRIX.reshape(-2, -3), ValueError, ["none another negative"]),

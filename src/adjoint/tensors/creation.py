@@ -230,6 +230,8 @@ def arange(
     start, stop, step = (_number(v) for v in given)
     if step == 0:
         raise ValueError(f"arange: step is zero{at_user()}")
+    if builtins.any([isinstance(v, float | np.floating) and not math.isfinite(v) for v in (start, stop, step)]):
+        raise ValueError(f"arange: no range from {start} to {stop} by {step}{at_user()}")
     integral = builtins.all(isinstance(v, int) for v in (start, stop, step))
     if builtins.any(isinstance(v, Tensor) and v.requires_grad for v in given):
         places = arange(builtins.max(math.ceil((stop - start) / step), 0))
@@ -283,11 +285,20 @@ def eye(
     device: Any = None,
     **others: Never,
 ) -> Tensor:
-    """Ones on the k-th diagonal of a matrix of zeros."""
+    """Ones on the k-th diagonal of a matrix of zeros, of shape (rows, columns), or (rows, rows) without columns. The default
+    floating dtype unless `dtype` says otherwise. Raises ValueError for a negative number of rows or columns.
+
+    >>> import adjoint as ad
+    >>> ad.eye(2, 3, k=1)
+    Tensor([[0., 1., 0.],
+            [0., 0., 1.]])
+    """
     if others:
         refuse("eye", others)
     on_cpu("eye", device)
     chosen = default_dtype() if dtype is None else dtype_of(dtype)
+    if rows < 0 or (columns is not None and columns < 0):
+        raise ValueError(f"eye: negative size in shape {rows, rows if columns is None else columns}{at_user()}")
     return wrap(array_node(np.eye(rows, columns, k, dtype=chosen.dtype), None, False))
 
 
