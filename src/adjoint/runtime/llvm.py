@@ -73,9 +73,9 @@ def is_loaded() -> bool:
 def facts(loading: bool = True) -> Facts | None:
     """What LLVM says of this machine, remembered since a process asked it; None where llvmlite is missing, or, without `loading`,
     where nobody has asked it yet."""
-    other = _other.get()
-    if other is not None:
-        return other
+    found = _other.get() or _state.get("facts")
+    if found is not None:
+        return found
     with lock:
         if "facts" not in _state:
             key = _key_of_facts()

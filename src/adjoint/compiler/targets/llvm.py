@@ -48,6 +48,7 @@ class Rendering:
         self.declarations = declarations
         self.allocations: list[str] = []
         self.lines: list[str] = []
+        self.blends = llvm.has_blends()
         self.leave = ""  # where what is repeated ends
         self.masks: dict[str, str] = {}  # conditions on single numbers of a dtype that are bits of a register, too
 
@@ -165,7 +166,7 @@ def _blended(r: Rendering, to: str, dtype: str, no: str, yes: str, mask: str) ->
 def _op(r: Rendering, s: L.Op) -> None:
     to, op, dtype, lanes, inputs = s
     kind = f"<{lanes} x {ELEMENT[dtype]}>" if lanes else dtype
-    if lanes == 1 and llvm.has_blends():
+    if lanes == 1 and r.blends:
         if op == "select" and r.masks.get(inputs[0]) == dtype:
             _blend(r, s)
             return
