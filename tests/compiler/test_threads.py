@@ -216,7 +216,8 @@ def test_a_row_meets_a_matrix_in_parts_of_its_rows_or_in_columns(dtype: str) -> 
         assert program is not None
         found = [schedule(unit).before[0].way for unit in program.fusion.units if isinstance(unit, Product)]
         assert found == [way]
-        same_bits(x @ w, x[:, ::-1] @ w, x @ w[::-1], tolerance=tolerance)
+        row, column, *_ = same_bits(x @ w, w.mT @ x.mT, x[:, ::-1] @ w, x @ w[::-1], tolerance=tolerance)
+        assert row.tobytes() == column.tobytes()
     across = ad.tensor(normal(201, 400, dtype=dtype, seed=2))
     assert chunks_of(across[:1] @ across.mT) == [2]
     same_bits(across[:1] @ across.mT, tolerance=tolerance)

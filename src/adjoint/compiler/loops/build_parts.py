@@ -17,6 +17,7 @@ from adjoint.compiler.loops.build_products import BatchWriter, LibraryWriter
 from adjoint.compiler.loops.matmul_tiles import Kernel
 from adjoint.compiler.schedule.matmul import ProductSchedule
 from adjoint.compiler.tables import ALIGNMENT, Arguments
+from adjoint.shapes import following
 
 
 class Parts(BatchWriter):
@@ -43,7 +44,9 @@ class Parts(BatchWriter):
             self.move(self.pointer(view.root), e.times("%lo", by)) for view, by in ((self.a, left), (self.b, right))
         ]
         into = self.move(sums, e.times("%lo", self.number(self.room, "room")))
-        if self.last != self.each:
+        if (
+            following[0] or self.last != self.each
+        ):  # what is written for others, too, serves those whose parts are all alike
             last = self.number(self.rows - 1, "last part")
             with e.when(e.test("eq", "%lo", last)), self.within("last part"):
                 self.summed(a, b, into, self.n, self.last)

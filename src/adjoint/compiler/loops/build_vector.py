@@ -26,13 +26,13 @@ class VectorWriter(BatchWriter):
 
 
 class RowWriter(VectorWriter):
-    """Writes a product with one row as a function of a range of columns, of a matrix whose rows or columns lie together. Each
-    column is computed by itself, so neighbouring ranges may be done as one."""
+    """Writes a product with one row, or the transpose of one with a column, as a function of a range of columns of a matrix
+    whose rows or columns lie together. Each is computed by itself, so neighbouring ranges may be done as one."""
 
     joins = True
 
     def __init__(self, product: Product, name: str, arguments: Arguments, schedule: ProductSchedule) -> None:
-        super().__init__(product, name, arguments, schedule)
+        super().__init__(product.turned() if schedule.across else product, name, arguments, schedule)
         self.rows, self.row_elements = self.m, 1
 
     def write(self) -> list[L.Function]:
@@ -48,10 +48,12 @@ class RowWriter(VectorWriter):
 
 
 class RowPartsWriter(Parts, VectorWriter):
-    """Writes a product with one row in parts of the matrix's rows, which lie together."""
+    """Writes a product with one row, or the transpose of one with a column, in parts of the matrix's rows, which lie
+    together."""
 
     def __init__(self, product: Product, name: str, arguments: Arguments, schedule: ProductSchedule) -> None:
-        super().__init__(product, name, arguments, schedule)
+        whole = product.turned() if schedule.across else product  # a row lies as a column does
+        super().__init__(whole, name, arguments, schedule._replace(across=False))
         self.cut()
 
     def summed(self, a: str, b: str, result: str, rows: int, total: int) -> None:

@@ -292,7 +292,13 @@ def _columns(e: Emitter, kernel: Kernel) -> None:
     rest, left = e.index("urem", "%k", ADDED), e.index("urem", "%count", e.lanes)
     whole, full = e.index("sub", "%k", rest), e.index("sub", "%count", left)
 
-    def some(at: str, rows: int, again: bool) -> None:
+    def vectors(body: Callable[[str], None]) -> None:
+        with e.when(e.test("ne", full, 0)), e.loop("0", full, e.lanes) as column:
+            body(column)
+        with e.when(e.test("ne", left, 0)), e.masked(e.below(left)):
+            body(full)
+
+    def some(at: str, rows: int) -> None:
         places = [e.plus(at, row) if row else at for row in range(rows)]
         factors = [e.load_scalar("%vector", e.times(place, "%apart"), dtype) for place in places]
         lines = [e.at("%matrix", e.times(place, "%step"), element) for place in places]
@@ -301,18 +307,16 @@ def _columns(e: Emitter, kernel: Kernel) -> None:
             total = e.multiply(factors[0], e.load(lines[0], column, dtype, 1))
             for factor, line in zip(factors[1:], lines[1:], strict=True):
                 total = e.fma(factor, e.load(line, column, dtype, 1), total)
-            e.store(e.add(e.load("%result", column, dtype, 1), total) if again else total, "%result", column)
+            e.store(e.add(e.load("%result", column, dtype, 1), total), "%result", column)
 
-        with e.when(e.test("ne", full, 0)), e.loop("0", full, e.lanes) as column:
-            add(column)
-        with e.when(e.test("ne", left, 0)), e.masked(e.below(left)):
-            add(full)
+        vectors(add)
 
-    some("0", ADDED, False)
-    with e.when(e.test("ult", str(ADDED), whole)), e.loop(str(ADDED), whole, ADDED) as at:
-        some(at, ADDED, True)
+    zero = e.constant(0, dtype)
+    vectors(lambda column: e.store(zero, "%result", column))
+    with e.when(e.test("ne", whole, 0)), e.loop("0", whole, ADDED) as at:
+        some(at, ADDED)
     with e.when(e.test("ne", rest, 0)), e.loop(whole, "%k", 1) as at:
-        some(at, 1, True)
+        some(at, 1)
 
 
 # Kernels that go through lists in the unit's block: what a product's extents make of its tiles is data. ---------------------

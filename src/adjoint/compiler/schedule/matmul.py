@@ -47,7 +47,7 @@ class ProductSchedule(NamedTuple):
     sums: int = 0  # products that are added up one after the other
     overlap: int = 0  # of so many rows one may be computed twice, to spare a kernel of another height
     each: int = 0  # terms of a part
-    across: bool = False  # parts: the transpose is computed, so that of two matrices the smaller one is packed
+    across: bool = False  # the transpose is computed. parts: so that of two matrices the smaller one is packed
     within: ProductSchedule | None = None  # turned: how the transpose is computed
     near: tuple[int, ...] = ()  # arrays whose rows of a range are read or written behind it: fetched meanwhile
 
@@ -150,6 +150,14 @@ def by_columns(product: Product) -> bool:
     return k >= matmul_tiles.ADDED and m >= table.least_columns * lanes_of(dtype)
 
 
+def as_row(product: Product) -> Product | None:
+    """The product with one row that it is, or whose transpose it is, if a kernel of ours computes that."""
+    if by_vector(product):
+        return product if product.shape[-2] == 1 else None
+    across = product.turned() if product.shape[-1] == 1 else product
+    return next((one for one in (product, across) if by_columns(one)), None)
+
+
 def in_parts(product: Product) -> bool:
     """Whether a product that is alone has long sums over rows that lie together on both sides."""
     (n, k), m, table = product.a.shape[-2:], product.b.shape[-1], tuning()
@@ -184,7 +192,7 @@ def is_turned(product: Product, rows: int, alone: bool) -> bool:
 def library_for(product: Product, alone: bool = False) -> str:
     """oneDNN, OpenBLAS, or empty for kernels of our own. `alone`: it is a unit of its own."""
     (n, k), m, table = product.a.shape[-2:], product.b.shape[-1], tuning()
-    if by_vector(product) or by_columns(product) or (alone and in_parts(product)):
+    if by_vector(product) or as_row(product) is not None or (alone and in_parts(product)):
         return ""
     by_rows = n == 1 and _is_narrow(product)
     if (n == 1 or m == 1) and not by_rows and n * k * m >= table.least_vector and libraries.missing() is None:
@@ -272,10 +280,11 @@ def schedule_product(product: Product, rows: int, alone: bool = False, in_tile: 
         if alone and library == "OpenBLAS" and vector_in_parts(product):
             return ProductSchedule("library parts", library, 1, each=_terms(product, LEAST_OF_VECTOR))
         return ProductSchedule("library", library, rows)
-    if by_vector(product) and product.shape[-2] > 1:
+    row = as_row(product)
+    if row is not None:
+        return schedule_row(row)._replace(across=row is not product)
+    if by_vector(product):
         return ProductSchedule("vector", "", rows)
-    if by_vector(product) or by_columns(product):
-        return schedule_row(product)
     if alone and in_parts(product):
         n, m = product.shape
         across = n < m
