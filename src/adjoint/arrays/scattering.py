@@ -9,6 +9,7 @@ import numpy as np
 
 import adjoint.batch.running as _batching  # noqa: F401 - fills in the batching rules
 from adjoint.composites.indexing import getitem
+from adjoint.composites.recipes import remembered_as_given
 from adjoint.dtypes import int64
 from adjoint.graph import Node, array_type
 from adjoint.primitives.core import cast, inexact, ops
@@ -65,6 +66,7 @@ def _both(x: Node, y: Node, reduce: str) -> Node:
     return {"sum": ops.add, "prod": ops.multiply, "max": ops.maximum, "min": ops.minimum}[reduce](x, y)
 
 
+@remembered_as_given
 def _reduced(x: Node, indices: Node, updates: Node, axis: int, reduce: str, include_self: bool) -> Node:
     axis = normalize_axis(axis, x.ndim, "scatter_reduce")
     if reduce not in REDUCTIONS:
@@ -107,6 +109,7 @@ def scatter_reduce(
     return composite("scatter_reduce", _reduced, x_, i, as_node(updates, x_.dtype), axis, reduce, include_self)
 
 
+@remembered_as_given
 def _scattered(x: Node, indices: Node, updates: Node, axis: int) -> Node:
     axis = normalize_axis(axis, x.ndim, "scatter")
     expected = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
