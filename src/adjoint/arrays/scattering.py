@@ -181,7 +181,7 @@ def index_add(x: Operand, index: Any, updates: Operand, /, *, reduce: str = "sum
         spread = ops.broadcast_to(cast(new, node.dtype), places.shape)
         k = places.type.size
         found = _reduced(
-            ops.reshape(node, (n,)), ops.reshape(places, (k,)), ops.reshape(spread, (k,)), 0, reduce, include_self=True
+            ops.reshape(node, (n,)), ops.reshape(places, (k,)), ops.reshape(spread, (k,)), 0, reduce, True
         )
         return ops.reshape(found, node.shape)
 
