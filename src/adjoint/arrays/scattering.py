@@ -67,7 +67,7 @@ def _both(x: Node, y: Node, reduce: str) -> Node:
 
 
 @remembered_as_given
-def _reduced(x: Node, indices: Node, updates: Node, axis: int, reduce: str, include_self: bool) -> Node:
+def _reduced(x: Node, indices: Node, updates: Node, axis: int, reduce: str, include_self: bool = True) -> Node:
     axis = normalize_axis(axis, x.ndim, "scatter_reduce")
     if reduce not in REDUCTIONS:
         raise ValueError(f"scatter_reduce: reduce is one of {', '.join(REDUCTIONS)}, not {reduce!r}{at_user()}")
@@ -180,9 +180,7 @@ def index_add(x: Operand, index: Any, updates: Operand, /, *, reduce: str = "sum
         places = getitem(ops.reshape(ops.iota(n), node.shape), bare, force_selection)
         spread = ops.broadcast_to(cast(new, node.dtype), places.shape)
         k = places.type.size
-        found = _reduced(
-            ops.reshape(node, (n,)), ops.reshape(places, (k,)), ops.reshape(spread, (k,)), 0, reduce, True
-        )
+        found = _reduced(ops.reshape(node, (n,)), ops.reshape(places, (k,)), ops.reshape(spread, (k,)), 0, reduce, True)
         return ops.reshape(found, node.shape)
 
     return composite("index_add", added)
