@@ -180,7 +180,7 @@ def index_add(x: Operand, index: Any, updates: Operand, /, *, reduce: str = "sum
         places = getitem(ops.reshape(ops.iota(n), node.shape), bare, force_selection)
         spread = ops.broadcast_to(cast(new, node.dtype), places.shape)
         k = places.type.size
-        found = _reduced(ops.reshape(node, (n,)), ops.reshape(places, (k,)), ops.reshape(spread, (k,)), 0, reduce, True)
+        found = _reduced(ops.reshape(node, (n,)), ops.reshape(places, (k,)), ops.reshape(spread, (k,)), 0, reduce)
         return ops.reshape(found, node.shape)
 
     return composite("index_add", added)

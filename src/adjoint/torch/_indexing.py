@@ -206,8 +206,9 @@ def _combined_along(x: Node, at: Node, given: Node, axis: int, how: str, own: bo
     shape, count = at.type.shape, at.type.size
     places = _flat_places(cast(at, int64), x.type.shape, axis, doubtful)
     values = ops.slice_(given, tuple([(0, n, 1) for n in shape]))
-    flat = [wrap(x) for x in (ops.reshape(x, (x.type.size,)), places, ops.reshape(values, (count,)))]
-    return ops.reshape(combined_at(*flat, how, own).node, x.type.shape)
+    flat = wrap(ops.reshape(x, (x.type.size,)))
+    found = combined_at(flat, wrap(places), wrap(ops.reshape(values, (count,))), how, own)
+    return ops.reshape(found.node, x.type.shape)
 
 
 def combined_at(flat: Any, places: Any, values: Any, how: str, include_self: bool = True) -> Any:

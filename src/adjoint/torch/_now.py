@@ -69,7 +69,7 @@ def taken_now(x: Node, index: Any) -> Node | None:
     if x.tracked or type(x.value) is not np.ndarray:
         return None
     items = index if type(index) is tuple else (index,)
-    places = []
+    places: list[Any] = []
     count, axes = 1, 0
     for item in items:
         at = few(item.node) if isinstance(item, Core) else None
