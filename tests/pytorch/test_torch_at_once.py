@@ -86,7 +86,7 @@ def draws() -> list[Any]:
     torch.manual_seed(3)
     x = torch.tensor(np.linspace(0, 1, 77, dtype=np.float32))
     drawn = [
-        torch.randint(0, 100, (13,)), torch.randint(-5, 2**40, (4, 5)), torch.randint(3, (0,)), torch.randperm(31),
+        torch.randint(0, 100, (13,)), torch.randint(-5, 2**40, (4, 5)), torch.randint(3, (0,)), torch.randperm(9000),
         torch.bernoulli(x), torch.normal(x, x + 1), torch.empty(33).uniform_(-2, 5), torch.rand(5), torch.randn(7),
     ]  # fmt: skip
     return [y.numpy() for y in drawn]
@@ -157,3 +157,8 @@ def test_values_and_positions_of_every_call_are_its_own(name: str, tracked: bool
                 counted[(at[index], index[1]) if axis == 0 else (index[0], at[index])] += 1
             np.testing.assert_array_equal(x.grad.numpy(), counted)
     assert len(kinds) == 1 and next(iter(kinds))[2:4] == (tracked, False)
+
+
+def test_equal_words_stay_in_order() -> None:
+    words = np.array([3, 1, 3, 1, 2, 1] * 20, np.uint64)
+    np.testing.assert_array_equal(_random._order_of(words), words.argsort(kind="stable"))

@@ -233,6 +233,13 @@ def _must(name: str, holds: bool, what: str) -> None:
         raise RuntimeError(f"{name}: {what}{at_user()}")
 
 
+def _order_of(words: Any) -> Any:
+    """The positions that sort random words; of equal ones, which hardly ever come, in their order."""
+    order = words.argsort()
+    found = words[order]
+    return words.argsort(kind="stable") if (found[1:] == found[:-1]).any() else order
+
+
 @function(methods=False)
 def randperm(n: int, *, generator: Any = None, dtype: Any = "int64", **options: Any) -> Any:
     """The numbers below n in random order."""
@@ -240,8 +247,8 @@ def randperm(n: int, *, generator: Any = None, dtype: Any = "int64", **options: 
     _must("randperm", n >= 0, f"the count isn't negative, and is {n}")
     _must("randperm", n == 0 or _holds(kind, 0, int(n) - 1), f"{kind.name} doesn't hold all integers below {n}")
     own = source(generator)
-    if kind is int64 and type(n) is int and _few((n,)) >= 0 and _at_once():
-        out: Any = made(leaf(own.words(n).argsort(kind="stable"), array_type((n,), int64)))
+    if kind is int64 and type(n) is int and _at_once():
+        out: Any = made(leaf(_order_of(own.words(n)), array_type((n,), int64)))
     else:
         out = core.astype(own.permutation(int(n)), kind)
     return finished(out, **checked(options, "randperm"))
