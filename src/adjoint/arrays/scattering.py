@@ -9,6 +9,7 @@ import numpy as np
 
 import adjoint.batch.running as _batching  # noqa: F401 - fills in the batching rules
 from adjoint.composites.indexing import getitem
+from adjoint.composites.recipes import remembered_as_given
 from adjoint.dtypes import int64
 from adjoint.graph import Node, array_type
 from adjoint.primitives.core import cast, inexact, ops
@@ -65,7 +66,8 @@ def _both(x: Node, y: Node, reduce: str) -> Node:
     return {"sum": ops.add, "prod": ops.multiply, "max": ops.maximum, "min": ops.minimum}[reduce](x, y)
 
 
-def _reduced(x: Node, indices: Node, updates: Node, axis: int, reduce: str, include_self: bool) -> Node:
+@remembered_as_given
+def _reduced(x: Node, indices: Node, updates: Node, axis: int, reduce: str, include_self: bool = True) -> Node:
     axis = normalize_axis(axis, x.ndim, "scatter_reduce")
     if reduce not in REDUCTIONS:
         raise ValueError(f"scatter_reduce: reduce is one of {', '.join(REDUCTIONS)}, not {reduce!r}{at_user()}")
@@ -107,6 +109,7 @@ def scatter_reduce(
     return composite("scatter_reduce", _reduced, x_, i, as_node(updates, x_.dtype), axis, reduce, include_self)
 
 
+@remembered_as_given
 def _scattered(x: Node, indices: Node, updates: Node, axis: int) -> Node:
     axis = normalize_axis(axis, x.ndim, "scatter")
     expected = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
@@ -177,9 +180,7 @@ def index_add(x: Operand, index: Any, updates: Operand, /, *, reduce: str = "sum
         places = getitem(ops.reshape(ops.iota(n), node.shape), bare, force_selection)
         spread = ops.broadcast_to(cast(new, node.dtype), places.shape)
         k = places.type.size
-        found = _reduced(
-            ops.reshape(node, (n,)), ops.reshape(places, (k,)), ops.reshape(spread, (k,)), 0, reduce, include_self=True
-        )
+        found = _reduced(ops.reshape(node, (n,)), ops.reshape(places, (k,)), ops.reshape(spread, (k,)), 0, reduce)
         return ops.reshape(found, node.shape)
 
     return composite("index_add", added)

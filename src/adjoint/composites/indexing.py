@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from adjoint._tuples import NamedTuple
+from adjoint.composites.recipes import remembered_as_given
 from adjoint.dtypes import int64
 from adjoint.graph import ArrayType, Node, Primitive, array_type, get_mode
 from adjoint.primitives.core import cast, conform, data, marker, ops, register
@@ -146,7 +147,9 @@ def _in_bounds(index: Node, axis: int, n: int) -> Node:
     """Integer positions made non-negative. Those known already are checked here, at the user's line."""
     value = index.value
     if isinstance(value, np.ndarray) and value.size:
-        if value.dtype == np.int64 and np.maximum.reduce(value.view(np.uint64), None) < n:  # negative ones are large there
+        if (
+            value.dtype == np.int64 and np.maximum.reduce(value.view(np.uint64), None) < n
+        ):  # negative ones are large there
             return index
         least = value.min()
         if least < -n or value.max() >= n:
@@ -340,12 +343,17 @@ def take(x: Node, indices: Node, axis: int) -> Node:
 def take_along_axis(x: Node, indices: Node, axis: int) -> Node:
     """Elements at integer positions along an axis, the other axes matched one to one."""
     axis = normalize_axis(axis, x.ndim, "take_along_axis")
+    if indices.ndim != x.ndim or indices.dtype.kind not in "iu":
+        return getitem(x, _along(x, indices, axis), _refuse)
+    return _taken_along(x, _in_bounds(cast(indices, int64), axis, x.shape[axis]), axis)
+
+
+@remembered_as_given
+def _taken_along(x: Node, indices: Node, axis: int) -> Node:
+    """`take_along_axis` for positions that are right, as far as they are known."""
     grid = _along(x, indices, axis)
-    if indices.dtype.kind not in "iu":
-        return getitem(x, grid, _refuse)
-    checked = _in_bounds(cast(indices, int64), axis, x.shape[axis])
     shape = broadcast_shapes("take_along_axis", *(a.shape for a in grid))
-    return ops.gather(x, [ops.broadcast_to(checked if i == axis else a, shape) for i, a in enumerate(grid)])
+    return ops.gather(x, [ops.broadcast_to(a, shape) for a in grid])
 
 
 def _along(x: Node, indices: Node, axis: int) -> tuple[Node, ...]:
@@ -370,13 +378,18 @@ def _along(x: Node, indices: Node, axis: int) -> tuple[Node, ...]:
 def scatter_add(x: Node, indices: Node, updates: Node, axis: int) -> Node:
     """x with updates added at integer positions along an axis; repeated positions add up."""
     axis = normalize_axis(axis, x.ndim, "scatter_add")
+    return _added_along(x, _in_bounds(cast(indices, int64), axis, x.shape[axis]), updates, axis)
+
+
+@remembered_as_given
+def _added_along(x: Node, indices: Node, updates: Node, axis: int) -> Node:
+    """`scatter_add` for positions that are right, as far as they are known."""
     expected = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
     updates = ops.astype(ops.broadcast_to(updates, expected), x.dtype)
     k = indices.ndim
     to_front = (*range(axis, axis + k), *range(axis), *range(axis + k, updates.ndim))
     order = (axis, *(i for i in range(x.ndim) if i != axis))
-    checked = _in_bounds(cast(indices, int64), axis, x.shape[axis])
-    added = ops.scatter_add(ops.permute_dims(updates, to_front), [checked], tuple(x.shape[i] for i in order))
+    added = ops.scatter_add(ops.permute_dims(updates, to_front), [indices], tuple(x.shape[i] for i in order))
     return ops.add(x, ops.permute_dims(added, tuple(np.argsort(order).tolist())))
 
 

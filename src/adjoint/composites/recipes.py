@@ -10,19 +10,20 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from adjoint._sources import run_source
 from adjoint._tuples import NamedTuple
-from adjoint.dtypes import default_dtype
+from adjoint.dtypes import DType, default_dtype
 from adjoint.graph import NARROW, ArrayType, Node, Primitive, Site, get_mode, topological
 from adjoint.primitives.core import DETACH, FULL, LEAF, in_float32, is_narrow, leaf, watch
 from adjoint.primitives.random import RANDOM_BITS, VARIATES
 from adjoint.tracing import active, unobserved
 from adjoint.unknown import Unknown
 
-__all__ = ["PLAIN", "Recipe", "recipe_of", "remembered"]
+__all__ = ["PLAIN", "Recipe", "recipe_of", "remembered", "remembered_as_given"]
 
+F = TypeVar("F", bound=Callable[..., Any])
 MOST = 1 << 12  # recipes
 OFTEN = 64  # times
 LARGEST_CONSTANT = 1 << 12  # elements of an array that a recipe may hold
@@ -51,16 +52,17 @@ class Step(NamedTuple):
 
 
 class Recipe:
-    """What a call records, inputs first, and the place of its result. What is recorded often is a function without loops."""
+    """What a call records, inputs first, and the place of its result, or those of several. What is recorded often is a function
+    without loops."""
 
     __slots__ = ("count", "result", "steps", "uses", "written")
 
-    def __init__(self, steps: list[Step], count: int, result: int) -> None:
+    def __init__(self, steps: list[Step], count: int, result: int | list[int]) -> None:
         self.steps, self.count, self.result = steps, count, result
         self.uses = 0
-        self.written: Callable[[list[Node], Site, int], Node] | None = None
+        self.written: Callable[[list[Node], Site, int], Any] | None = None
 
-    def record(self, nodes: list[Node], site: Site, offset: int) -> Node:
+    def record(self, nodes: list[Node], site: Site, offset: int) -> Any:
         """The result for these nodes as arguments, recorded there."""
         if self.written is not None:
             return self.written(nodes, site, offset)
@@ -82,9 +84,10 @@ class Recipe:
                 if inside:
                     node.site, node.offset = site, offset
             nodes.append(node)
-        return nodes[self.result]
+        result = self.result
+        return nodes[result] if isinstance(result, int) else [nodes[i] for i in result]
 
-    def as_function(self) -> Callable[[list[Node], Site, int], Node]:
+    def as_function(self) -> Callable[[list[Node], Site, int], Any]:
         """The same, written out."""
         names: dict[str, Any] = {"Node": Node, "leaf": leaf, "watch": watch}
         lines = []
@@ -103,7 +106,9 @@ class Recipe:
                 lines.append(f"n{i} = {made}")
                 if inside:
                     lines.append(f"n{i}.site, n{i}.offset = site, offset")
-        body = "\n    ".join([*lines, f"return n{self.result}"])
+        found = self.result
+        result = f"n{found}" if isinstance(found, int) else f"[{', '.join([f'n{i}' for i in found])}]"
+        body = "\n    ".join([*lines, f"return {result}"])
         run_source(f"def record(nodes, site, offset):\n    {body}\n", names)
         return names["record"]  # type: ignore[no-any-return]
 
@@ -111,6 +116,16 @@ class Recipe:
 def remembered(function: Callable[..., Node]) -> Callable[..., Node]:
     """The same function of nodes, with recipes: for functions whose one result, and all that is recorded for it, follows from
     the types of their nodes, whether these are tracked and have values, and from their other arguments."""
+    return _remembered(function, True)
+
+
+def remembered_as_given(function: F) -> F:
+    """As `remembered`, for functions that compute in the dtypes they are given, narrow ones too, and may have a list of
+    results."""
+    return _remembered(function, False)  # type: ignore[return-value]
+
+
+def _remembered(function: Callable[..., Any], widened: bool) -> Callable[..., Any]:
 
     def known(args: tuple[Any, ...], grad: bool) -> tuple[Any, list[Node]] | None:
         """The kind of a call, and its nodes; None where what it records doesn't follow from kinds."""
@@ -121,7 +136,7 @@ def remembered(function: Callable[..., Node]) -> Callable[..., Node]:
             if kind is Node and x.op is not FULL:  # a constant's number may decide what is recorded
                 nodes.append(x)
                 key += (x.type, x.tracked, x.value is None)
-            elif kind in PLAIN:
+            elif kind in PLAIN or kind is DType:
                 key += (kind, x)
             elif kind is float:
                 key.append(x.hex())  # which tells -0.0 from 0.0
@@ -140,10 +155,9 @@ def remembered(function: Callable[..., Node]) -> Callable[..., Node]:
         return None if found is None or recipe is None else (recipe, found[1])
 
     @functools.wraps(function)
-    def call(*args: Any) -> Node:
-        if NARROW and is_narrow(args):
-            rounded: Node = in_float32(call, args)
-            return rounded
+    def call(*args: Any) -> Any:
+        if NARROW and widened and is_narrow(args):
+            return in_float32(call, args)
         mode = get_mode()
         found = known(args, mode.grad)
         if found is None:
@@ -166,11 +180,12 @@ def remembered(function: Callable[..., Node]) -> Callable[..., Node]:
     return call
 
 
-def recipe_of(result: Node, nodes: list[Node], site: Site, alone: bool = False) -> Recipe | None:
-    """How a result was made of nodes at a site, or there `alone`; None where it holds what can't be made anew."""
+def recipe_of(result: Node | list[Node], nodes: list[Node], site: Site, alone: bool = False) -> Recipe | None:
+    """How a result, or several, was made of nodes at a site, or there `alone`; None where it holds what can't be made anew."""
     place = {x: i for i, x in enumerate(nodes)}
     steps = []
-    for node in topological([result], lambda x: x not in place):
+    results = result if isinstance(result, list) else [result]
+    for node in topological(results, lambda x: x not in place):
         if node in place:
             continue
         shared = None
@@ -189,7 +204,8 @@ def recipe_of(result: Node, nodes: list[Node], site: Site, alone: bool = False) 
             Step(node.op, inputs, places, node.attributes, node.type, node.tracked, inside, node.value, shared)
         )
         place[node] = len(place)
-    return Recipe(steps, len(nodes), place[result])
+    found = [place[x] for x in results]
+    return Recipe(steps, len(nodes), found if isinstance(result, list) else found[0])
 
 
 def _is_constant(node: Node) -> bool:

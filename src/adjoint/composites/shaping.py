@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.composites.recipes import remembered_as_given
 from adjoint.dtypes import real_of
 from adjoint.graph import Node, array_type
 from adjoint.primitives.core import cast, constant, inexact, match, ops
@@ -206,6 +207,7 @@ def repeat(x: Node, repeats: Any, axis: int | None) -> Node:
     return ops.take(x, ops.data(positions), axis)
 
 
+@remembered_as_given
 def triangle(x: Node, k: int, upper: bool) -> Node:
     if x.ndim < 2:
         raise ValueError(f"{'triu' if upper else 'tril'}: expected at least two axes, got shape {x.shape}")
@@ -215,6 +217,7 @@ def triangle(x: Node, k: int, upper: bool) -> Node:
     return ops.where(ops.broadcast_to(keep, x.shape), x, ops.zeros(x.type))
 
 
+@remembered_as_given
 def one_hot(x: Node, classes: int, dtype: Any) -> Node:
     if x.dtype.kind not in "iu":
         raise TypeError(f"one_hot: expected an integer array, got {x.dtype.name}")

@@ -15,7 +15,7 @@ __all__ = ["recorded_as_before", "recorded_by"]
 
 def recorded_as_before(
     name: str, function: Any, args: tuple[Any, ...], frame: FrameType | int, inside: str = ""
-) -> Node | None:
+) -> Any:
     """What a function of nodes records in a scope of this name, or in one `inside` that, by the recipe that calls before have
     left; None where there is none. `frame` is as in `scope_for`."""
     ready = getattr(function, "ready", None)
@@ -30,9 +30,10 @@ def recorded_as_before(
     return recorded_by(recipe, nodes, Scope(inside, None, 0, scope, False) if inside else scope)
 
 
-def recorded_by(recipe: Recipe, nodes: list[Node], scope: Scope) -> Node:
+def recorded_by(recipe: Recipe, nodes: list[Node], scope: Scope) -> Any:
     """What a recipe records of these nodes in a scope, counted among what is pending."""
-    node = recipe.record(nodes, scope, 0)
-    if not node.tracked:
-        count_pending(node)
-    return node
+    found = recipe.record(nodes, scope, 0)
+    for node in found if isinstance(found, list) else (found,):
+        if not node.tracked:
+            count_pending(node)
+    return found

@@ -12,7 +12,7 @@ from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
 
 from ._names import FUNCTIONS, function
-from ._sorting import along
+from ._sorting import stretch
 from ._tensor import as_torch
 
 __all__: list[str] = []
@@ -35,14 +35,14 @@ def _trapezoids(y: Any, x: Any, dx: Any, dim: int) -> Any:
         raise RuntimeError(f"trapezoid: not defined for bools{at_user()}")
     y, x = (v if v is None or v.dtype.inexact else core.astype(v, "int64") for v in (y, x))  # sums of bytes would wrap
     n = y.shape[dim]
-    middles = (along(y, dim, 1, n) + along(y, dim, 0, n - 1)) / 2
+    middles = (stretch(y, dim, 1, n) + stretch(y, dim, 0, n - 1)) / 2
     if x is None:
         return middles * dx
     if x.ndim == 1 and y.ndim > 1:
         x = core.reshape(x, tuple(-1 if i == dim % y.ndim else 1 for i in range(y.ndim)))
     axis = dim if x.ndim == y.ndim else -1
     m = x.shape[axis]
-    return middles * (along(x, axis, 1, m) - along(x, axis, 0, m - 1))
+    return middles * (stretch(x, axis, 1, m) - stretch(x, axis, 0, m - 1))
 
 
 @function(follows=True)
@@ -54,7 +54,7 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
     x = core.concat(parts, axis=dim) if len(parts) > 1 else input
     if x.dtype.kind == "b":
         for _ in range(n):
-            x = core.logical_xor(along(x, dim, 1, x.shape[dim]), along(x, dim, 0, x.shape[dim] - 1))
+            x = core.logical_xor(stretch(x, dim, 1, x.shape[dim]), stretch(x, dim, 0, x.shape[dim] - 1))
         return x
     return core.diff(x, axis=dim, n=builtins.min(n, x.shape[dim]))
 

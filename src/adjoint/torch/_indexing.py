@@ -10,16 +10,22 @@ import numpy as np
 
 from adjoint.arrays import scattering
 from adjoint.arrays.matrices import fill_diagonal
+from adjoint.composites.recipes import remembered_as_given
+from adjoint.dtypes import int64
+from adjoint.graph import Node
 from adjoint.nn.functional.ranges import all_below
 from adjoint.plan.canonical import ValueNeededError
+from adjoint.primitives.core import cast, ops
 from adjoint.shapes import broadcast_shapes
 from adjoint.tensors import functions as core
+from adjoint.tensors.composing import composite
 from adjoint.tensors.located import at_user
+from adjoint.tensors.named import wrap
 
 from ._elementwise import made
 from ._errors import OutOfBounds
 from ._names import FUNCTIONS, METHODS, function, like, method, recorded_at_user, refuse
-from ._now import gathered_now, put_now, selected_now
+from ._now import gathered_now, picked_now, put_now, selected_now
 from ._operators import one_dtype
 from ._reductions import lifted
 from ._tensor import Core
@@ -98,6 +104,9 @@ def take_along_dim(input: Any, indices: Any, dim: Any = None) -> Any:
 @function()
 def take(input: Any, index: Any) -> Any:
     """Elements at positions in all of them."""
+    found = picked_now(input.node, index.node)
+    if found is not None:
+        return made(found)
     flat = core.flatten(input) if input.ndim else core.reshape(input, (1,))
     return core.reshape(core.take(flat, core.reshape(index, (-1,)), axis=0), tuple(index.shape))
 
@@ -130,27 +139,38 @@ def masked_select(input: Any, mask: Any) -> Any:
 def _checked(name: str, index: Any, n: int) -> Any:
     """Positions along an axis of n, of which none is negative or beyond it: PyTorch knows no negative ones here. What only a
     later run knows raises there."""
-    try:
-        values = np.asarray(index.detach().numpy())
-    except ValueNeededError:
-        return core.where(index < 0, n, index)
+    values = index.node.value
+    if type(values) is not np.ndarray:
+        try:
+            values = np.asarray(index.detach().numpy())
+        except ValueNeededError:
+            return core.where(index < 0, n, index)
     if not all_below(values, n):
         raise OutOfBounds(f"{name}: a position is outside of an axis of {n}{at_user()}")
     return index
 
 
-def _linear(name: str, x: Any, dim: int, index: Any) -> Any:
-    """Positions along an axis as positions in all elements."""
-    shape = tuple(x.shape)
-    grids = np.ogrid[tuple(slice(0, n) for n in index.shape)]
-    n, size = shape[dim], math.prod(shape)
-    strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
-    rest = sum((np.asarray(g * strides[i]) for i, g in enumerate(grids) if i != dim), np.zeros((), np.int64))
-    at = _checked(name, index, n)
-    places = at * strides[dim] + core.tensor(np.asarray(rest, np.int64))
-    if at is not index:  # beyond the axis there may be elements of the next row
-        places = core.where(at < n, places, size)
-    return core.reshape(places, (-1,))
+@remembered_as_given
+def _flat_places(at: Node, shape: tuple[int, ...], dim: int, doubtful: bool) -> Node:
+    """Positions along an axis of a shape as positions in all of its elements; those that may lie outside of the axis, which are
+    `doubtful`, as one outside of all."""
+    rest: Any = np.zeros((), np.int64)
+    for i, n in enumerate(at.shape):
+        if i != dim:
+            rest = rest + (np.arange(n) * math.prod(shape[i + 1 :])).reshape(
+                [-1 if j == i else 1 for j in range(at.ndim)]
+            )
+    places = ops.add(ops.multiply(at, math.prod(shape[dim + 1 :])), ops.data(rest))
+    if doubtful:  # beyond the axis there may be elements of the next row
+        places = ops.where(ops.less(at, shape[dim]), places, ops.full(math.prod(shape), places.type))
+    return ops.reshape(places, (math.prod(at.shape),))
+
+
+def _check_enough(name: str, src: Any, given: Any, at: Any) -> None:
+    if any([n > m for n, m in zip(at.shape, given.shape, strict=True)]):
+        raise RuntimeError(
+            f"{name}: values of shape {tuple(src.shape)} are fewer than positions {tuple(at.shape)}{at_user()}"
+        )
 
 
 def _scattered(name: str, input: Any, dim: int, index: Any, src: Any, how: str) -> Any:
@@ -163,26 +183,32 @@ def _scattered(name: str, input: Any, dim: int, index: Any, src: Any, how: str) 
         if src.dtype is not input.dtype:
             raise RuntimeError(f"{name}: values of {src.dtype.name} for a {input.dtype.name} tensor{at_user()}")
         given = core.reshape(src, (1,)) if not src.ndim else src
-        cut = tuple(slice(0, n) for n in at.shape)
-        if any(n > m for n, m in zip(at.shape, given.shape, strict=True)):
-            raise RuntimeError(
-                f"{name}: values of shape {tuple(src.shape)} are fewer than positions {tuple(index.shape)}{at_user()}"
-            )
-        values = core.reshape(Core.__getitem__(given, cut), (-1,))
+        _check_enough(name, src, given, at)
     else:
-        values = core.full((math.prod(tuple(at.shape)),), src, dtype=x.dtype)
+        given = core.full(tuple(at.shape), src, dtype=x.dtype)
     for i, (n, m) in enumerate(zip(at.shape, x.shape, strict=True)):
         if i != axis and n > m:
             raise RuntimeError(
                 f"{name}: positions of shape {tuple(index.shape)} don't fit {tuple(input.shape)}{at_user()}"
             )
-    places = _linear(name, x, axis, at)
-    flat = core.reshape(x, (-1,))
-    return (
-        core.reshape(combined_at(flat, places, values, how), tuple(input.shape))
-        if not was_zero_d
-        else core.reshape(combined_at(flat, places, values, how), ())
-    )
+    return _along(name, x, axis, at, given, how, True, was_zero_d)
+
+
+def _along(name: str, x: Any, axis: int, at: Any, given: Any, how: str, own: bool, was_zero_d: bool) -> Any:
+    """The input combined with values at positions along an axis; its `own` elements count or don't where something goes."""
+    place = _checked(name, at, x.node.type.shape[axis])
+    out = composite(name, _combined_along, x.node, place.node, given.node, axis, how, own, place is not at)
+    return core.reshape(out, ()) if was_zero_d else out
+
+
+@remembered_as_given
+def _combined_along(x: Node, at: Node, given: Node, axis: int, how: str, own: bool, doubtful: bool) -> Node:
+    shape, count = at.type.shape, at.type.size
+    places = _flat_places(cast(at, int64), x.type.shape, axis, doubtful)
+    values = ops.slice_(given, tuple([(0, n, 1) for n in shape]))
+    flat = wrap(ops.reshape(x, (x.type.size,)))
+    found = combined_at(flat, wrap(places), wrap(ops.reshape(values, (count,))), how, own)
+    return ops.reshape(found.node, x.type.shape)
 
 
 def combined_at(flat: Any, places: Any, values: Any, how: str, include_self: bool = True) -> Any:
@@ -237,42 +263,38 @@ def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, i
     if not math.prod(tuple(at.shape)):
         return input.clone()
     given = core.reshape(src, (1,)) if not src.ndim else src
-    values = core.reshape(Core.__getitem__(given, tuple(slice(0, n) for n in at.shape)), (-1,))
-    out = combined_at(core.reshape(x, (-1,)), _linear("scatter_reduce", x, axis, at), values, reduce, include_self)
-    return core.reshape(out, () if was_zero_d else tuple(input.shape))
+    _check_enough("scatter_reduce", src, given, at)
+    return _along("scatter_reduce", x, axis, at, given, reduce, include_self, was_zero_d)
 
 
-def _spread(name: str, input: Any, dim: int, index: Any, source: Any) -> tuple[Any, Any, Any]:
-    """The input with an axis at least, the positions of slices as those of their elements, if there are any, and the values."""
+def _slices(name: str, input: Any, dim: int, index: Any, source: Any) -> tuple[Any, int, Any, Any]:
+    """The input with an axis at least, the axis, positions along it, and the values of the slices there."""
     x, _ = lifted(input, dim)
     axis = axis_of(dim, x.ndim)
-    at = core.reshape(index, (-1,))
-    shape = tuple(at.shape[0] if i == axis else n for i, n in enumerate(x.shape))
-    wide = core.broadcast_to(core.reshape(at, tuple(-1 if i == axis else 1 for i in range(x.ndim))), shape)
-    if isinstance(source, Core):
-        given = core.reshape(source, shape) if source.ndim < x.ndim else source
-        if source.dtype is not input.dtype:
-            raise RuntimeError(f"{name}: values of {source.dtype.name} for a {input.dtype.name} tensor{at_user()}")
-        if tuple(given.shape) != shape:
-            raise RuntimeError(f"{name}: values of shape {tuple(source.shape)} for slices of shape {shape}{at_user()}")
-        values = given
-    else:
-        values = core.full(shape, source, dtype=x.dtype)
-    return x, wide if math.prod(shape) else None, values
+    at = core.reshape(index, (-1,)) if index.ndim != 1 else index
+    own = x.node.type.shape
+    shape = (*own[:axis], at.node.type.shape[0], *own[axis + 1 :])
+    if not isinstance(source, Core):
+        return x, axis, at, core.full(shape, source, dtype=x.dtype)
+    given = core.reshape(source, shape) if source.ndim < x.ndim else source
+    if source.dtype is not input.dtype:
+        raise RuntimeError(f"{name}: values of {source.dtype.name} for a {input.dtype.name} tensor{at_user()}")
+    if given.node.type.shape != shape:
+        raise RuntimeError(f"{name}: values of shape {tuple(source.shape)} for slices of shape {shape}{at_user()}")
+    return x, axis, at, given
 
 
 def _at_slices(name: str, input: Any, dim: int, index: Any, source: Any, how: str, include_self: bool = True) -> Any:
-    x, places, values = _spread(name, input, dim, index, source)
-    if places is None:
+    x, axis, at, values = _slices(name, input, dim, index, source)
+    shape = values.node.type.shape
+    if not math.prod(shape):
         return input.clone()
     if how in ("add", "put"):  # a slice at a time
-        axis, at = axis_of(dim, x.ndim), core.reshape(index, (-1,))
-        place = _checked(name, at, x.shape[axis])
+        place = _checked(name, at, x.node.type.shape[axis])
         found = (core.scatter_add if how == "add" else scattering.scatter)(x, place, values, axis=axis)
-        return core.reshape(found, tuple(input.shape))
-    flat = core.reshape(x, (-1,))
-    places = _linear(name, x, axis_of(dim, x.ndim), places)
-    return core.reshape(combined_at(flat, places, core.reshape(values, (-1,)), how, include_self), tuple(input.shape))
+        return found if found.ndim == input.ndim else core.reshape(found, tuple(input.shape))
+    wide = core.broadcast_to(core.reshape(at, tuple(-1 if i == axis else 1 for i in range(x.ndim))), shape)
+    return core.reshape(_along(name, x, axis, wide, values, how, include_self, False), tuple(input.shape))
 
 
 @function(in_place=True)

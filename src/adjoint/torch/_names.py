@@ -9,11 +9,13 @@ from collections.abc import Callable
 from sys import _getframe
 from typing import Any, TypeVar
 
+from adjoint.composites.recipes import remembered_as_given
 from adjoint.graph import MODE, NARROW, Calls, Mode, Scope, get_mode
 from adjoint.primitives import elementwise
 from adjoint.primitives.core import cast
+from adjoint.tensors.composing import composites
 from adjoint.tensors.located import PACKAGE, at_user, give_site, located, user_frame
-from adjoint.tensors.named import new
+from adjoint.tensors.named import new, wrap
 
 from ._autocast import apart, narrowed
 from ._errors import as_pytorchs
@@ -22,7 +24,7 @@ from ._view_tensors import SURFACE, following, following_a_list
 
 __all__ = [
     "FUNCTIONS", "IN_PLACE", "METHODS", "at_users_line", "function", "like", "method", "pair_type",
-    "numbers_between", "recorded_at_user", "refuse", "with_keywords", "written",
+    "numbers_between", "recorded_at_user", "refuse", "with_keywords", "with_positions", "written",
 ]  # fmt: skip
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
@@ -293,6 +295,21 @@ def _sum_or_product(calls: Calls, of_nodes: Any, input: Tensor, other: Any) -> A
                 calls.learn((input, other), made, frame)
             return node
     return None
+
+
+def with_positions(f: Callable[..., tuple[Any, Any]]) -> Callable[..., Any]:
+    """What a function that looks at no value gives for a tensor and plain arguments, two tensors: as PyTorch's named tuple of
+    values and positions, by recipes."""
+    name = f.__name__.strip("_")
+
+    @remembered_as_given
+    def recorded(x: Any, *args: Any) -> list[Any]:
+        return [y.node for y in f(wrap(x), *args)]
+
+    def called(input: Any, *args: Any) -> Any:
+        return pair_type(name, "values", "indices")(*composites(name, recorded, input.node, *args))
+
+    return called
 
 
 @functools.cache

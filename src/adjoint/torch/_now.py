@@ -23,7 +23,8 @@ from adjoint.tensors.pending import force_selection
 from ._aliasing import turned
 
 __all__ = [
-    "FEW", "changed_now", "few", "gathered_now", "joined", "known", "part_of", "put_now", "selected_now", "taken_now", "times", "written_now",
+    "FEW", "changed_now", "few", "gathered_now", "joined", "known", "part_of", "picked_now", "put_now", "selected_now",
+    "taken_now", "times", "written_now",
 ]  # fmt: skip
 
 FEW = 1 << 13  # elements
@@ -68,7 +69,7 @@ def taken_now(x: Node, index: Any) -> Node | None:
     if x.tracked or type(x.value) is not np.ndarray:
         return None
     items = index if type(index) is tuple else (index,)
-    places = []
+    places: list[Any] = []
     count, axes = 1, 0
     for item in items:
         at = few(item.node) if isinstance(item, Core) else None
@@ -158,6 +159,16 @@ def selected_now(x: Node, dim: Any, at: Node) -> Node | None:
         return None
     found = x.value.take(positions, dim)
     return _found(found, x.type.dtype)
+
+
+def picked_now(x: Node, at: Node) -> Node | None:
+    """The elements at positions among all, all of them values; None where that isn't so, or wrong."""
+    positions = few(at)
+    if positions is None or x.tracked or type(x.value) is not np.ndarray or positions.dtype.kind != "i":
+        return None
+    if not all_below(positions, x.type.size):
+        return None
+    return _found(x.value.reshape(-1)[positions.reshape(-1)].reshape(positions.shape), x.type.dtype)
 
 
 def joined(nodes: Sequence[Node], axis: int) -> Node:

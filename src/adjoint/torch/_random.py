@@ -233,13 +233,25 @@ def _must(name: str, holds: bool, what: str) -> None:
         raise RuntimeError(f"{name}: {what}{at_user()}")
 
 
+def _order_of(words: Any) -> Any:
+    """The positions that sort random words; of equal ones, which hardly ever come, in their order."""
+    order = words.argsort()
+    found = words[order]
+    return words.argsort(kind="stable") if (found[1:] == found[:-1]).any() else order
+
+
 @function(methods=False)
 def randperm(n: int, *, generator: Any = None, dtype: Any = "int64", **options: Any) -> Any:
     """The numbers below n in random order."""
     kind = given_dtype(dtype) or int64
     _must("randperm", n >= 0, f"the count isn't negative, and is {n}")
     _must("randperm", n == 0 or _holds(kind, 0, int(n) - 1), f"{kind.name} doesn't hold all integers below {n}")
-    return finished(core.astype(source(generator).permutation(int(n)), kind), **checked(options, "randperm"))
+    own = source(generator)
+    if kind is int64 and type(n) is int and _at_once():
+        out: Any = made(leaf(_order_of(own.words(n)), array_type((n,), int64)))
+    else:
+        out = core.astype(own.permutation(int(n)), kind)
+    return finished(out, **checked(options, "randperm"))
 
 
 def _seen(x: Any) -> Any:
@@ -271,8 +283,7 @@ def normal(
     kind = given_dtype(dtype) or (given[0].dtype if given else default_dtype())
     shape = tuple(sizes((size,)) if size is not None else broadcast_shapes("normal", *[tuple(x.shape) for x in given]))
     _check_deviations("normal", std)
-    own = source(generator)
-    drawn = _normal_of(own, shape, kind) if kind.kind == "c" else own.normal(shape, dtype=kind)
+    drawn = _normal_of(source(generator), shape, kind)
     return finished(core.astype(drawn * std + mean, kind), **checked(options, "normal"))
 
 
@@ -283,6 +294,10 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Any:
     given = _seen(chance)
     if given is not None and not ((given >= 0) & (given <= 1)).all():
         raise RuntimeError(f"bernoulli: probabilities lie from 0 to 1{at_user()}")
+    shape, own = tuple(input.node.type.shape), input.node.type.dtype
+    if chance is input and given is not None and _is_soon_drawn(shape, own):
+        drawn = _unit_now(source(generator), math.prod(shape), own).reshape(shape) < given
+        return made(leaf(drawn.astype(own.dtype), input.node.type))
     return core.astype(source(generator).bernoulli(chance, tuple(input.shape)), input.dtype)
 
 
@@ -393,6 +408,9 @@ def _drawn_in_place(name: str, draw: Any, of_integers: bool = False) -> None:
     called.__signature__ = inspect.Signature(sorted([start, *own, given], key=lambda p: p.kind))  # type: ignore[attr-defined]
 
 
+NUMBERS = (int, float)
+
+
 def _uniform(g: Any, shape: Any, kind: Any, from_: float = 0.0, to: float = 1.0, **old: float) -> Any:
     a = old.pop("from", from_)
     _no_more("uniform_", old)
@@ -402,6 +420,10 @@ def _uniform(g: Any, shape: Any, kind: Any, from_: float = 0.0, to: float = 1.0,
     _must("uniform_", a <= to, f"no number from {a} to {to}")
     if kind.kind == "c":
         return core.astype(g.uniform(shape, a, to), kind) + core.astype(g.uniform(shape, a, to), kind) * 1j
+    if type(a) in NUMBERS and type(to) in NUMBERS and _is_soon_drawn(shape, kind):
+        number, unit = kind.dtype.type, _unit_now(g, math.prod(shape), kind).reshape(shape)
+        found = unit if (a, to) == (0, 1) else unit * (number(to) - number(a)) + number(a)
+        return made(leaf(found, array_type(tuple(shape), kind)))
     return g.uniform(shape, a, to, dtype=kind)
 
 

@@ -13,7 +13,7 @@ from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.located import at_user
 
 from ._elementwise import made
-from ._names import FUNCTIONS, METHODS, function, make_in_place, pair_type, recorded_at_user, written
+from ._names import FUNCTIONS, METHODS, function, make_in_place, pair_type, recorded_at_user, with_positions, written
 from ._operators import TWO, binary_node
 from ._tensor import Core
 from ._view_tensors import following
@@ -184,18 +184,24 @@ def _arg_extreme(x: Any, dim: int, largest: bool) -> Any:
     return (core.argmax if largest else core.argmin)(y.detach(), axis=dim, keepdims=True)
 
 
-def _extreme_along(name: str, x: Any, dim: int, keepdim: bool, largest: bool) -> Any:
+def _extreme_along(x: Any, dim: int, keepdim: bool, largest: bool) -> Any:
     full, was_zero_d = lifted(x, dim)
     check_axis(dim, full.ndim)
     at = _arg_extreme(full, dim, largest)
     values = core.take_along_axis(full, at, axis=dim)
     if not keepdim or was_zero_d:
         values, at = core.squeeze(values, axis=dim), core.squeeze(at, axis=dim)
-    return pair_type(name, "values", "indices")(values, at)
+    return values, at
 
 
 def _extreme(name: str, largest: bool) -> Any:
     whole = core.max if largest else core.min
+
+    def of_axis(x: Any, dim: int, keepdim: bool) -> Any:
+        return _extreme_along(x, dim, keepdim, largest)
+
+    of_axis.__name__ = name
+    along = with_positions(of_axis)
 
     def called(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
         other = dim if isinstance(dim, Core) else other
@@ -204,7 +210,7 @@ def _extreme(name: str, largest: bool) -> Any:
         if dim is None:
             x = core.astype(input, "uint8") if input.dtype.kind == "b" else input
             return core.astype(whole(x), input.dtype)
-        return _extreme_along(name, input, dim, keepdim, largest)
+        return along(input, dim, keepdim)
 
     called.__name__ = name
     called.__doc__ = f"The {name} of all elements; of an axis, with its positions; or of two tensors, elementwise."
@@ -353,7 +359,7 @@ def logcumsumexp(input: Any, dim: int) -> Any:
 def _running_extreme(name: str, largest: bool) -> None:
     best_of = running.cummax if largest else running.cummin
 
-    def called(input: Any, dim: int) -> Any:
+    def of_axis(input: Any, dim: int) -> Any:
         x, was_zero_d = lifted(input, dim)
         check_axis(dim, x.ndim)
         y = core.astype(x.detach(), "uint8") if x.dtype.kind == "b" else x.detach()
@@ -367,7 +373,13 @@ def _running_extreme(name: str, largest: bool) -> None:
         out = core.take_along_axis(x, places, axis=dim)
         if was_zero_d:
             out, places = core.reshape(out, ()), core.reshape(places, ())
-        return pair_type(name, "values", "indices")(out, places)
+        return out, places
+
+    of_axis.__name__ = name
+    along = with_positions(of_axis)
+
+    def called(input: Any, dim: int) -> Any:
+        return along(input, dim)
 
     called.__name__ = name
     called.__doc__ = f"The running {name[3:]} along an axis, with its positions."

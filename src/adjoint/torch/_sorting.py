@@ -12,12 +12,13 @@ from adjoint.arrays.sets import ordered_array
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
 
-from ._names import FUNCTIONS, METHODS, function, pair_type, recorded_at_user
+from ._names import FUNCTIONS, METHODS, function, pair_type, recorded_at_user, with_positions
 from ._now import known
 from ._reductions import lifted
 from ._tensor import Core
+from ._view_tensors import following
 
-__all__ = ["along"]
+__all__ = ["stretch"]
 
 
 def _sortable(x: Any) -> Any:
@@ -35,12 +36,15 @@ def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = 
 @function()
 def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """An axis in order, with the positions where its elements were."""
+    return _sort(input, dim, descending)
+
+
+@with_positions
+def _sort(input: Any, dim: int, descending: bool) -> Any:
     x, was_zero_d = lifted(input, dim)
     at = core.argsort(_sortable(x.detach()), axis=dim, descending=descending)
     values = core.take_along_axis(x, at, axis=dim)
-    if was_zero_d:
-        values, at = core.reshape(values, ()), core.reshape(at, ())
-    return pair_type("sort", "values", "indices")(values, at)
+    return (core.reshape(values, ()), core.reshape(at, ())) if was_zero_d else (values, at)
 
 
 @function(follows=True)
@@ -49,7 +53,7 @@ def msort(input: Any) -> Any:
     return sort(input, 0)[0]
 
 
-def along(x: Any, dim: int, start: int, stop: int) -> Any:
+def stretch(x: Any, dim: int, start: int, stop: int) -> Any:
     """A stretch of an axis."""
     return x[(slice(None),) * (dim % x.ndim) + (slice(start, stop),)]
 
@@ -57,60 +61,70 @@ def along(x: Any, dim: int, start: int, stop: int) -> Any:
 @function()
 def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The k largest (or smallest) along an axis, with their positions."""
+    return _topk(input, k, dim, largest)
+
+
+@with_positions
+def _topk(input: Any, k: int, dim: int, largest: bool) -> Any:
     x, was_zero_d = lifted(input, dim)
     if not 0 <= k <= x.shape[dim]:
         raise RuntimeError(f"topk: k is {k} for an axis of {x.shape[dim]}{at_user()}")
     values, at = order_statistics.topk(x, int(k), axis=dim, largest=largest)
-    if was_zero_d:
-        values, at = core.reshape(values, ()), core.reshape(at, ())
-    return pair_type("topk", "values", "indices")(values, at)
+    return (core.reshape(values, ()), core.reshape(at, ())) if was_zero_d else (values, at)
 
 
 @function()
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The k-th smallest along an axis, counted from 1, with its position."""
+    return _kthvalue(input, k, dim, keepdim)
+
+
+@with_positions
+def _kthvalue(input: Any, k: int, dim: int, keepdim: bool) -> Any:
     x, was_zero_d = lifted(input, dim)
     if not 1 <= k <= x.shape[dim]:
         raise RuntimeError(f"kthvalue: k is {k} for an axis of {x.shape[dim]}{at_user()}")
-    values, at = order_statistics.kthvalue(x, int(k), axis=dim, keepdims=keepdim and not was_zero_d)
-    return pair_type("kthvalue", "values", "indices")(values, at)
-
-
-def _picked(name: str, x: Any, order: Any, k: Any, dim: int, keepdim: bool, was_zero_d: bool) -> Any:
-    at = along(order, dim, k, k + 1) if isinstance(k, int) else core.take_along_axis(order, k, axis=dim)
-    values = core.take_along_axis(x, at, axis=dim)
-    if not keepdim or was_zero_d:
-        values, at = core.squeeze(values, axis=dim), core.squeeze(at, axis=dim)
-    return pair_type(name, "values", "indices")(values, at)
+    return order_statistics.kthvalue(x, int(k), axis=dim, keepdims=keepdim and not was_zero_d)
 
 
 def _median(name: str, skip_nan: bool) -> None:
-    def called(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        x = core.flatten(input) if dim is None else input
-        x, was_zero_d = lifted(x, -1 if dim is None else dim)
-        axis = -1 if dim is None else dim
-        if x.shape[axis] == 0:
-            if dim is None:
-                return core.full((), math.nan, dtype=x.dtype)
+    def whole(input: Any) -> Any:
+        x = core.reshape(core.flatten(input), (-1,))
+        if not x.shape[0]:
+            return core.full((), math.nan, dtype=x.dtype)
+        if skip_nan:
+            return core.reshape(along(x, 0, False)[0], ())
+        value = core.reshape(order_statistics.selected(_sortable(x), ((x.shape[0] - 1) // 2,)), ())
+        worst = core.max(x)
+        return core.where(core.isnan(worst), worst, value) if x.dtype.inexact else core.astype(value, x.dtype)
+
+    def of_axis(input: Any, dim: int, keepdim: bool) -> Any:
+        x, was_zero_d = lifted(input, dim)
+        n = x.shape[dim]
+        if not n:
             raise IndexError(f"{name}: the axis is empty{at_user()}")
-        k: Any = (x.shape[axis] - 1) // 2
-        if dim is None and not skip_nan:
-            value = core.reshape(order_statistics.selected(_sortable(x), (k,)), ())
-            worst = core.max(x)
-            return core.where(core.isnan(worst), worst, value) if x.dtype.inexact else core.astype(value, x.dtype)
-        order = core.argsort(x.detach(), axis=axis)  # NaN last
+        order = core.argsort(x.detach(), axis=dim)  # NaN last
+        at = stretch(order, dim, (n - 1) // 2, (n - 1) // 2 + 1)
         if x.dtype.inexact:
-            holes = core.count_nonzero(core.isnan(x), axis=axis, keepdims=True)
-            n = x.shape[axis]
-            k = core.maximum((n - holes - 1) // 2, 0) if skip_nan else core.where(holes > 0, n - holes, k)
-        found = _picked(name, x, order, k, axis, keepdim and dim is not None, was_zero_d)
-        return found[0] if dim is None else found
+            holes = core.count_nonzero(core.isnan(x), axis=dim, keepdims=True)
+            k = core.maximum((n - holes - 1) // 2, 0) if skip_nan else core.where(holes > 0, n - holes, (n - 1) // 2)
+            at = core.take_along_axis(order, k, axis=dim)
+        values = core.take_along_axis(x, at, axis=dim)
+        if not keepdim or was_zero_d:
+            values, at = core.squeeze(values, axis=dim), core.squeeze(at, axis=dim)
+        return values, at
+
+    of_axis.__name__ = name
+    along = with_positions(of_axis)
+
+    def called(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        return whole(input) if dim is None else along(input, dim, keepdim)
 
     called.__name__ = name
     called.__doc__ = (
         "The median: of an even number, the lower of the two in the middle; of an axis, with its positions."
     )
-    FUNCTIONS[name] = METHODS[name] = recorded_at_user(called)
+    FUNCTIONS[name] = METHODS[name] = following(recorded_at_user(called))
 
 
 _median("median", skip_nan=False)

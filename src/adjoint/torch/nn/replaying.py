@@ -32,8 +32,8 @@ FOLLOWING = frozenset(
     """adaptive_avg_pool1d adaptive_avg_pool2d adaptive_max_pool2d affine_grid avg_pool1d avg_pool2d avg_pool3d bilinear celu
 cosine_similarity elu fold glu grid_sample group_norm hardshrink hardsigmoid hardswish hardtanh hinge_embedding_loss huber_loss
 interpolate kl_div l1_loss layer_norm leaky_relu log_softmax logsigmoid lp_pool2d margin_ranking_loss max_pool1d max_pool2d
-max_pool3d mish mse_loss pad pairwise_distance pixel_shuffle poisson_nll_loss relu6 rms_norm scaled_dot_product_attention selu silu
-smooth_l1_loss softmax softplus softshrink softsign tanhshrink triplet_margin_loss unfold""".split()
+max_pool3d mish mse_loss pad pairwise_distance pixel_shuffle poisson_nll_loss relu6 rms_norm scaled_dot_product_attention selu
+silu smooth_l1_loss softmax softplus softshrink softsign tanhshrink triplet_margin_loss unfold""".split()
 )
 MOST = 1 << 12  # kinds of calls
 Called = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
