@@ -187,17 +187,17 @@ def _compiled(asked: Sequence[tuple[Key, Family | None, Values]], draft: bool) -
     known = None if entry is None else recalled.recall(entry)
     states = [None if family is None else family.varying.copy() for _, family, _ in asked]
     try:
-        written, loaded = _loaded(asked, known, draft)
+        written, tiles, loaded = _loaded(asked, known, draft)
     except code.Gone:
         for (_, family, _), varying in zip(asked, states, strict=True):
             if family is not None and varying is not None:
                 family.varying = varying
         known = None
-        written, loaded = _loaded(asked, None, draft)
+        written, tiles, loaded = _loaded(asked, None, draft)
     if known is None and entry is not None:
-        recalled.remember(entry, written)
+        recalled.remember(entry, recalled.Batch(written, tiles))
     result = []
-    for (_, family, _), (unit, _, followed), one in zip(asked, written.units, loaded, strict=True):
+    for (_, family, _), (unit, _, followed), one in zip(asked, written, loaded, strict=True):
         at = one.addresses
         first = [(at[one.name], one) for one in unit.first]
         last, arguments = [at[name] for name in unit.last], unit.arguments
@@ -211,9 +211,9 @@ def _compiled(asked: Sequence[tuple[Key, Family | None, Values]], draft: bool) -
 
 def _loaded(
     asked: Sequence[tuple[Key, Family | None, Values]], known: recalled.Batch | None, draft: bool
-) -> tuple[recalled.Batch, list[code.Code]]:
-    """All that is written of units with these keys, what isn't `known` of it now, and their code. Raises `code.Gone` where code
-    that is known isn't there any more."""
+) -> tuple[list[recalled.Unit], dict[Any, code.Source], list[code.Code]]:
+    """What is written of units with these keys, and of tiles that they call first; what isn't `known` is written now. And the
+    units' code. Raises `code.Gone` where that of known ones isn't there any more."""
     written: list[recalled.Unit] = []
     for (key, family, numbers), unit in zip(asked, repeat(None) if known is None else known.units, strict=False):
         if unit is None or not _is_there(unit.written.arguments.functions):
@@ -230,7 +230,7 @@ def _loaded(
     loaded = code.load([*tiles.values(), *[source for _, source, _ in written]])
     for tile, one in zip(tiles, loaded, strict=False):
         _tiles[tile, now] = one
-    return recalled.Batch(written, tiles), loaded[len(tiles) :]
+    return written, tiles, loaded[len(tiles) :]
 
 
 def _is_there(functions: Iterable[Function]) -> bool:

@@ -57,7 +57,7 @@ class Batch(NamedTuple):
     """The code of units that are asked for together, and of the tiles that they call, by their kinds; None for a unit that is
     to be written anew."""
 
-    units: list[Unit | None]
+    units: Sequence[Unit | None]
     tiles: dict[Any, code.Source]
 
 
