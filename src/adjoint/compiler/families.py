@@ -159,12 +159,16 @@ class Followed:
 
     def __init__(self, numbers: Values, places: Sequence[int], formula: Formula) -> None:
         self.formula = formula
+        self.made_of = numbers, places
         firsts = [places.index(symbol) for symbol in range(max(places) + 1)]
         same = [k for k, symbol in enumerate(places) if symbol < 0]
         again = [k for k, symbol in enumerate(places) if symbol >= 0 and firsts[symbol] != k]
         self.symbols = _getter(firsts)
         self.same, self.base = _getter(same), _getter(same)(numbers)
         self.again, self.like = _getter(again), _getter([firsts[places[k]] for k in again])
+
+    def __reduce__(self) -> Any:
+        return Followed, (*self.made_of, self.formula)
 
     def results(self, numbers: Values) -> Any:
         """What follows for these numbers; None if other code serves them."""
@@ -227,6 +231,11 @@ class Family(Kindred["Kernel"]):
         """The kernel for these numbers, if one that is known serves them."""
         found = self.serving(numbers)
         return None if found is None else _adapted(*found)
+
+    @property
+    def state(self) -> Any:
+        """What `write` goes by, besides the key."""
+        return self.first, sorted(self.varying), len(self.known) >= MOST_FORMULAS
 
     def write(self, key: Key, numbers: Values) -> tuple[Written, Source, Followed | None]:
         """The code of a unit of this structure, and for which others it serves."""

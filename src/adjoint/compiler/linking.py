@@ -8,13 +8,13 @@ import copy
 import weakref
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate, chain, count
+from itertools import accumulate, chain, count, repeat
 from typing import Any
 
 import numpy as np
 
 from adjoint._tuples import NamedTuple
-from adjoint.compiler import programs, units
+from adjoint.compiler import programs, recalled, units
 from adjoint.compiler.excerpts import Key, key_of
 from adjoint.compiler.extents import Values
 from adjoint.compiler.families import Family, follows, pattern_of, structure_of, with_numbers
@@ -182,19 +182,22 @@ def _drafted(key: Key, unit: units.Written, source: code.Source) -> code.Source:
 
 
 def _compiled(asked: Sequence[tuple[Key, Family | None, Values]], draft: bool) -> list[Kernel]:
-    """The kernels of units with these keys."""
-    written = [_written(key) if family is None else family.write(key, numbers) for key, family, numbers in asked]
-    sources = [source for _, source, _ in written]
-    if draft:
-        sources = [_drafted(key, *one[:2]) for (key, _, _), one in zip(asked, written, strict=True)]
-    wanted = [tile for unit, _, _ in written for tile in _tiles_of(unit.arguments.functions)]
-    now = target()
-    tiles = [tile for tile in dict.fromkeys(wanted) if (tile, now) not in _tiles]
-    loaded = code.load([*[matmul_tiles.source(tile) for tile in tiles], *sources])
-    for tile, one in zip(tiles, loaded, strict=False):
-        _tiles[tile, now] = one
+    """The kernels of units with these keys, as an earlier process has written them or as they are written now."""
+    entry = recalled.entry_of(asked, settings(), draft)
+    known = None if entry is None else recalled.recall(entry)
+    states = [None if family is None else family.varying.copy() for _, family, _ in asked]
+    try:
+        written, tiles, loaded = _loaded(asked, known, draft)
+    except code.Gone:
+        for (_, family, _), varying in zip(asked, states, strict=True):
+            if family is not None and varying is not None:
+                family.varying = varying
+        known = None
+        written, tiles, loaded = _loaded(asked, None, draft)
+    if known is None and entry is not None:
+        recalled.remember(entry, recalled.Batch(written, tiles))
     result = []
-    for (_, family, _), (unit, _, followed), one in zip(asked, written, loaded[len(tiles) :], strict=True):
+    for (_, family, _), (unit, _, followed), one in zip(asked, written, loaded, strict=True):
         at = one.addresses
         first = [(at[one.name], one) for one in unit.first]
         last, arguments = [at[name] for name in unit.last], unit.arguments
@@ -206,9 +209,42 @@ def _compiled(asked: Sequence[tuple[Key, Family | None, Values]], draft: bool) -
     return result
 
 
-def _written(key: Key) -> tuple[units.Written, code.Source, None]:
-    written = units.write_unit(key)
-    return written, written.source, None
+def _loaded(
+    asked: Sequence[tuple[Key, Family | None, Values]], known: recalled.Batch | None, draft: bool
+) -> tuple[list[recalled.Unit], dict[Any, code.Source], list[code.Code]]:
+    """What is written of units with these keys, and of tiles that they call first; what isn't `known` is written now. And the
+    units' code. Raises `code.Gone` where that of known ones isn't there any more."""
+    written: list[recalled.Unit] = []
+    for (key, family, numbers), unit in zip(asked, repeat(None) if known is None else known.units, strict=False):
+        if unit is None or not _is_there(unit.written.arguments.functions):
+            unit = _written(key, family, numbers, draft)
+        elif family is not None:
+            family.met(numbers)
+        written.append(unit)
+    wanted = dict.fromkeys([tile for unit, _, _ in written for tile in _tiles_of(unit.arguments.functions)])
+    now = target()
+    sources = {} if known is None else known.tiles
+    tiles = {
+        tile: sources.get(tile) or code.named(matmul_tiles.source(tile)) for tile in wanted if (tile, now) not in _tiles
+    }
+    loaded = code.load([*tiles.values(), *[source for _, source, _ in written]])
+    for tile, one in zip(tiles, loaded, strict=False):
+        _tiles[tile, now] = one
+    return written, tiles, loaded[len(tiles) :]
+
+
+def _is_there(functions: Iterable[Function]) -> bool:
+    """Whether libraries have these functions: those of an earlier process may not load in this one."""
+    return all([library != "OpenBLAS" or libraries.product(name) is not None for library, name in functions])
+
+
+def _written(key: Key, family: Family | None, numbers: Values, draft: bool) -> recalled.Unit:
+    """What is written of a unit with this key; a draft of its code may do."""
+    if family is None:
+        written, source, followed = (one := units.write_unit(key)), one.source, None
+    else:
+        written, source, followed = family.write(key, numbers)
+    return recalled.Unit(written, code.named(_drafted(key, written, source) if draft else source), followed)
 
 
 def _tiles_of(keys: Iterable[Any]) -> list[matmul_tiles.Kernel]:

@@ -6,7 +6,7 @@ broadcast by themselves, decides what to keep for a later reverse pass, and note
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any

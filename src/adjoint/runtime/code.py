@@ -26,13 +26,15 @@ HEX = 32  # digits of a hash in a name
 class Source(NamedTuple):
     """Functions in LLVM IR. Their names start with `$`; those in `names` are called from outside, without it. Where the code is
     put into memory, the number of 64 bits that is `left_open` becomes another one: an address, say. Of a `draft` code will do
-    that is made in a quarter of the time and runs slower: it computes the same."""
+    that is made in a quarter of the time and runs slower: it computes the same. One whose `symbol` is known needs no text while
+    its code is on disk."""
 
     text: str
     declarations: frozenset[str]
     names: tuple[str, ...]
     left_open: tuple[int, int] | None = None
     draft: bool = False
+    symbol: str = ""
 
     def filled(self, contents: bytes) -> bytes:
         """Object code with that number."""
@@ -40,6 +42,10 @@ class Source(NamedTuple):
             return contents
         before, after = [struct.pack("<Q", n) for n in self.left_open]
         return contents.replace(before, after)
+
+
+class Gone(LookupError):
+    """Code isn't on disk any more, and there is no text that it could be compiled from."""
 
 
 class Code:
@@ -77,6 +83,17 @@ def functions_in_c(name: str, wanted: Iterable[str]) -> str:
     return "\n".join([found[one] for one in sorted(found)])
 
 
+def symbol_of(source: Source) -> str:
+    """What the names in a source's code begin with: it follows from all that decides the code."""
+    parts = source.text, llvm.attributes(llvm.vector_bits()), *llvm.machine_key()
+    return "k" + str(object_cache.hashed("\0".join(parts).encode()).hexdigest())[:HEX]
+
+
+def named(source: Source) -> Source:
+    """A source that knows its symbol."""
+    return source._replace(symbol=symbol_of(source))
+
+
 _loaded: weakref.WeakValueDictionary[str, Code] = weakref.WeakValueDictionary()
 
 
@@ -88,15 +105,11 @@ def find(source: Source) -> list[Code]:
 
 def load(sources: list[Source], compiling: bool = True) -> list[Code]:
     """The machine code of each source; of those alone that were compiled before, without `compiling`. One with a number left open
-    is loaded by itself. Raises RuntimeError where LLVM rejects one."""
+    is loaded by itself. Raises RuntimeError where LLVM rejects one, Gone where one without a text isn't on disk."""
     if not sources:
         return []
     with llvm.lock, Uninterrupted():
-        ending = llvm.attributes(llvm.vector_bits())
-        symbols = []
-        for source in sources:
-            digest = object_cache.hashed("\0".join([source.text, ending, *llvm.machine_key()]).encode())
-            symbols.append("k" + digest.hexdigest()[:HEX])
+        symbols = [source.symbol or symbol_of(source) for source in sources]
         asked: dict[str, Source] = {}
         for symbol, source in zip(symbols, sources, strict=True):
             if symbol not in asked or not source.draft:
@@ -109,9 +122,11 @@ def load(sources: list[Source], compiling: bool = True) -> list[Code]:
         missing = {symbol: source for symbol, source in asked.items() if symbol not in found}
         for draft in (False, True):
             found |= _remembered(missing, draft, compiling)
+        if compiling and not all([source.text for source in missing.values()]):
+            raise Gone("code that was there before is not in the cache")
         for draft in (False, True) if compiling else ():
             some = {symbol: source for symbol, source in missing.items() if source.draft == draft}
-            found |= _compiled(some, ending, draft) if some else {}
+            found |= _compiled(some, draft) if some else {}
         _loaded.update(found)
         return [found[symbol] for symbol in symbols if symbol in found]
 
@@ -135,8 +150,9 @@ def _remembered(missing: dict[str, Source], draft: bool, compiling: bool) -> dic
     return found
 
 
-def _compiled(sources: dict[str, Source], ending: str, draft: bool) -> dict[str, Code]:
+def _compiled(sources: dict[str, Source], draft: bool) -> dict[str, Code]:
     """The machine code of sources by their symbols, compiled together and remembered on disk."""
+    ending = llvm.attributes(llvm.vector_bits())
     declarations = sorted(frozenset().union(*[source.declarations for source in sources.values()]))
     texts = [source.text.replace("@$", f"@{symbol}.") for symbol, source in sources.items()]
     contents = llvm.object_code("\n".join([*declarations, *texts, ending]), draft)

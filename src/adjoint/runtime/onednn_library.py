@@ -29,7 +29,7 @@ class _Version(ctypes.Structure):
     ]  # fmt: skip
 
 
-def _path() -> str | None:
+def path() -> str | None:
     """Where the wheel's metadata says that the library is."""
     # importlib.metadata takes longer to import than all the rest of native execution
     for folder in sys.path:
@@ -44,11 +44,11 @@ def _path() -> str | None:
 
 def load() -> str | None:
     """Load the library; what is wrong with it, or None."""
-    path = _path()
-    if path is None:
+    found = path()
+    if found is None:
         return f"it isn't installed (pip install {WHEEL})"
     try:
-        library = ctypes.CDLL(path)
+        library = ctypes.CDLL(found)
         library.dnnl_version.restype = ctypes.POINTER(_Version)
         version = library.dnnl_version().contents
         if version.major != MAJOR or version.cpu_runtime != OPENMP:
