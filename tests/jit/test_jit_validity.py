@@ -903,3 +903,17 @@ def test_what_a_vectorized_function_reads_is_guarded():
     assert step(ad.tensor([3.0])).tolist() == [6.0]
     held["scale"] = ad.tensor(5.0)
     assert step(ad.tensor([3.0])).tolist() == [15.0]
+
+
+def test_parameters_of_distributions_are_guarded():
+    turned = ad.stats.Affine(1.0, 2.0)
+    held = ad.stats.Transformed(ad.stats.Normal(0.0, 1.0), turned)
+    density = ad.jit(lambda x: held.log_prob(x))
+    x = ad.tensor(1.0)
+    assert density(x).item() == held.log_prob(x).item()
+    held.base.loc = ad.tensor(3.0)
+    assert density(x).item() == held.log_prob(x).item()
+    turned.scale = ad.tensor(7.0)
+    assert density(x).item() == held.log_prob(x).item()
+    held.base = ad.stats.Normal(5.0, 1.0)
+    assert density(x).item() == held.log_prob(x).item()

@@ -383,9 +383,10 @@ class Reach:
         if isinstance(value, functools._lru_cache_wrapper) and isinstance(wrapped, FunctionType):
             self._enter_cached(value, wrapped)
         self.pending.append((wrapped, path))
-        if isinstance(value, _Custom):  # whose rules our code calls, and nobody's mentions
+        ours = module.startswith("adjoint.stats.")  # a distribution: its parameters are read by our code, too
+        if ours or isinstance(value, _Custom):  # whose rules our code calls, and nobody's mentions
             for name, held in state_of(value).items():
-                if callable(held):
+                if ours or callable(held):
                     self._value(f"{{0}}[{quoted(name)}]", state_of(value), held, f"{path}.{name}", name)
                     self.pending.append((held, f"{path}.{name}"))
         self.follow_attributes(value, path)
