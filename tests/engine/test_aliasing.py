@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import array
+import ctypes
 import mmap
 from collections.abc import Callable
 from pathlib import Path
@@ -104,9 +106,25 @@ def interface(folder: Path) -> Source:
     return np.asarray(Lender()), written(array)
 
 
+def buffer_of_python(folder: Path) -> Source:
+    buffer = array.array("f", [0.0] * 12)
+    return buffer, lambda: buffer.__setitem__(3, 7.0)
+
+
+def read_only_memory(folder: Path) -> Source:
+    memory = np.zeros((4, 3), "f")
+    return memoryview(memory).toreadonly(), written(memory)
+
+
+def lent_by_c(folder: Path) -> Source:
+    numbers = (ctypes.c_float * 12)()
+    return numbers, lambda: numbers.__setitem__(3, 7.0)
+
+
 SOURCES = [
     plain, read_only_view, made_writable_again, windows, strided, spread, bytes_that_change, view_of_bytes_that_change,
     file_in_memory, mapping, lent_by_another_library, interface,
+    buffer_of_python, read_only_memory, lent_by_c,
 ]  # fmt: skip
 
 

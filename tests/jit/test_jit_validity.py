@@ -880,3 +880,40 @@ def test_attributes_of_many_layers_of_a_kind_are_each_guarded():
         after = [y.tolist() for y in step(x)]
         assert after == [layer(x).tolist() for layer in layers]
         assert after[k] != before[k] and after[k + 1 :] == before[k + 1 :]
+
+
+def test_what_the_forward_rule_alone_reads_is_guarded():
+    """Our code calls a custom function's rules, so that no code of the user's mentions them."""
+    held = {"scale": ad.tensor([2.0])}
+    times = ad.custom_vjp(lambda x: x)
+    times.def_vjp(lambda x: (x * held["scale"], None), lambda _, g: (g * held["scale"],))
+    step = ad.jit(ad.value_and_grad(lambda x: times(x).sum()))
+    x = ad.tensor([3.0])
+    assert [y.tolist() for y in step(x)] == [6.0, [2.0]]
+    held["scale"] = ad.tensor([5.0])
+    assert [y.tolist() for y in step(x)] == [15.0, [5.0]]
+    times.def_vjp(lambda x: (x, None), lambda _, g: (g,))
+    assert [y.tolist() for y in step(x)] == [3.0, [1.0]]
+
+
+def test_what_a_vectorized_function_reads_is_guarded():
+    held = {"scale": ad.tensor(2.0)}
+    times = ad.vectorize(lambda a: a * held["scale"])
+    step = ad.jit(lambda x: times(x))
+    assert step(ad.tensor([3.0])).tolist() == [6.0]
+    held["scale"] = ad.tensor(5.0)
+    assert step(ad.tensor([3.0])).tolist() == [15.0]
+
+
+def test_parameters_of_distributions_are_guarded():
+    turned = ad.stats.Affine(1.0, 2.0)
+    held = ad.stats.Transformed(ad.stats.Normal(0.0, 1.0), turned)
+    density = ad.jit(lambda x: held.log_prob(x))
+    x = ad.tensor(1.0)
+    assert density(x).item() == held.log_prob(x).item()
+    held.base.loc = ad.tensor(3.0)
+    assert density(x).item() == held.log_prob(x).item()
+    turned.scale = ad.tensor(7.0)
+    assert density(x).item() == held.log_prob(x).item()
+    held.base = ad.stats.Normal(5.0, 1.0)
+    assert density(x).item() == held.log_prob(x).item()

@@ -691,3 +691,26 @@ def test_ranks_and_values_by_the_parameters_of_what_the_incomplete_beta_function
         for f in (value, ad.grad(value)):
             central = (f(double(1.3 + 1e-5)) - f(double(1.3 - 1e-5))).item() / 2e-5
             assert ad.grad(f)(double(1.3)).item() == pytest.approx(central, rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("df", [1e7, 1e8, 1e10, 1e14, 1e20])
+def test_a_t_of_many_degrees_of_freedom_is_nearly_normal(df, dtype):
+    d = S.StudentT(ad.tensor(df, dtype=dtype), 0.0, 1.0)
+    for x in (-8.0, -1.3, 0.0, 1e-7, 1e-3, 0.5, 3.0, 8.0):
+        point = ad.tensor(x, dtype=dtype)
+        moved = (x**3 + x) / (4 * df)  # the first term of the expansion by 1 / df
+        expected = stats.norm.cdf(x) - stats.norm.pdf(x) * moved
+        tolerance = 1e-7 if dtype == "float64" else 1e-5
+        np.testing.assert_allclose(d.cdf(point).item(), expected, tolerance)
+        np.testing.assert_allclose(d.sf(ad.tensor(-x, dtype=dtype)).item(), expected, tolerance)
+        np.testing.assert_allclose(ad.grad(d.cdf)(point).item(), d.log_prob(point).exp().item(), 10 * tolerance)
+
+
+@pytest.mark.parametrize(("a", "b", "x"), [(0.01, 1.0, 1e-17), (0.1, 1.0, 1e-30), (1e-6, 1.0, 1e-20), (1.0, 1e8, 1e-8)])
+def test_beta_has_its_upper_tail_where_one_minus_x_is_one(a, b, x):
+    d = S.Beta(double(a), double(b))
+    expected = -np.expm1(a * np.log(x)) if b == 1 else np.exp(b * np.log1p(-x))
+    np.testing.assert_allclose(d.sf(double(x)).item(), expected, 1e-10)
+    slope = -a * x ** (a - 1) if b == 1 else -b * np.exp((b - 1) * np.log1p(-x))
+    np.testing.assert_allclose(ad.grad(d.sf)(double(x)).item(), slope, 1e-9)

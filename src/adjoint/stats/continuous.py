@@ -92,9 +92,8 @@ class StudentT(Distribution):
 
     def cdf(self, x: Any) -> Tensor:
         z = (self._value(x) - self.loc) / self.scale
-        at_loc = (
-            z * z < 1e-10 * self.df
-        )  # where the square loses the derivative, the first terms of the series are all digits
+        # where the square loses the derivative, the first terms of the series are all digits
+        at_loc = z * z * (self.df + 1) < 1e-10 * self.df
         cubic = z - z**3 * (self.df + 1) / (6 * self.df)
         density = f.exp(-0.5 * f.log(self.df) - special.betaln(0.5 * self.df, 0.5))
         square = f.where(at_loc, 1.0, z * z)
@@ -103,6 +102,11 @@ class StudentT(Distribution):
         # The one loses small probabilities to rounding, the other of many degrees of freedom the digits of the square.
         by_half = (square < self.df) & ((square < 1) | (near * self.df > 2))
         tail = f.where(by_half, near, tail)
+        # Of many degrees of freedom both do; it is nearly normal then (Hill, Algorithm 395, Comm. ACM 13, 1970).
+        many = f.maximum(self.df, 1e5) - 0.5
+        turned = f.sqrt(many * f.log1p(square / self.df))
+        normal = special.ndtr(-turned - (turned**3 + 3 * turned) / (48 * many * many))
+        tail = f.where(self.df > 1e5, normal, tail)
         return f.where(at_loc, 0.5 + density * cubic, f.where(z > 0, 1 - tail, tail))
 
     def sf(self, x: Any) -> Tensor:
@@ -323,7 +327,11 @@ class Beta(Distribution):
         return special.betainc(self.concentration1, self.concentration0, f.clip(self._value(x), 0.0, 1.0))
 
     def sf(self, x: Any) -> Tensor:
-        return special.betainc(self.concentration0, self.concentration1, 1 - f.clip(self._value(x), 0.0, 1.0))
+        part = f.clip(self._value(x), 0.0, 1.0)
+        # Rounding 1 - x moves the result by the density, rounding the result by 1: so tiny x go the other way.
+        below = (part < 0.5) & (self.log_prob(part) > 0)
+        rest = 1 - special.betainc(self.concentration1, self.concentration0, f.where(below, part, 0.5))
+        return f.where(below, rest, special.betainc(self.concentration0, self.concentration1, 1 - part))
 
     def entropy(self) -> Tensor:
         a, b = self.concentration1, self.concentration0

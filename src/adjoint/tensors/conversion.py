@@ -94,7 +94,8 @@ def array_node(x: Any, dtype: DType | None, copy: bool | None, variable: Variabl
         array = np.from_dlpack(x) if not hasattr(x, "__array__") else np.asarray(x)
     else:
         array = _from_python(x, dtype is None)
-        copy = False
+        if array.flags.owndata:  # else it lies in a buffer: an array.array's, a memoryview's, a ctypes array's
+            copy = False
     if array.dtype == object and type(x) is not np.ndarray:
         return array_node(array, dtype, copy, variable)
     if array.dtype not in BY_NUMPY and array.dtype.newbyteorder("=") in BY_NUMPY:

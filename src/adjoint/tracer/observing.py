@@ -259,6 +259,8 @@ class Observer:
         elif name == "adjoint.nn.module" and code.co_qualname == "Module.__call__":
             everywhere = vars(frame.f_globals["everywhere"])
             self._alone[id(code)] = lambda given: everywhere.get("_hooks") is None and self._is_plain_layer(given)
+        elif code.co_freevars and name.startswith("adjoint.arrays."):
+            return  # what `vectorize` makes of one of the user's functions
         elif name.startswith(OPERATIONS) and not code.co_flags & GENERATES:
             self._alone[id(code)] = functools.partial(_are_plain, code.co_varnames[: _argument_count(code)])
 

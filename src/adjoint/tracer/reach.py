@@ -36,6 +36,7 @@ from adjoint.tracer.contents import CONTENTS, follow_element, follow_foreign_arr
 from adjoint.tracer.guards import ABSENT, Guards, quoted
 from adjoint.tracer.mentions import Users, mentions
 from adjoint.tracer.others import functions_of_entry, guard_others, state_of, strange_classes
+from adjoint.transforms.custom import _Custom
 from adjoint.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -382,6 +383,12 @@ class Reach:
         if isinstance(value, functools._lru_cache_wrapper) and isinstance(wrapped, FunctionType):
             self._enter_cached(value, wrapped)
         self.pending.append((wrapped, path))
+        ours = module.startswith("adjoint.stats.")  # a distribution: its parameters are read by our code, too
+        if ours or isinstance(value, _Custom):  # whose rules our code calls, and nobody's mentions
+            for name, held in state_of(value).items():
+                if ours or callable(held):
+                    self._value(f"{{0}}[{quoted(name)}]", state_of(value), held, f"{path}.{name}", name)
+                    self.pending.append((held, f"{path}.{name}"))
         self.follow_attributes(value, path)
 
     def _enter_cached(self, cache: Any, function: FunctionType) -> None:
