@@ -174,7 +174,7 @@ def test_tables_of_the_compiler_name_primitives() -> None:
     import adjoint.linalg
     import adjoint.special  # noqa: F401  their primitives
     from adjoint.compiler.fuse.kinds import VIEWS
-    from adjoint.compiler.loops import build_lapack, build_running, complex_math, formulas, matrix_formulas, routines
+    from adjoint.compiler.loops import build_lapack, complex_math, formulas, matrix_formulas, routines, running_formulas
 
     assert build_lapack.EMIT.keys() == routines.ROUTINES.keys()
     assert {name for name, op in PRIMITIVES.items() if op.combines} == formulas.REDUCTIONS.keys()
@@ -182,7 +182,7 @@ def test_tables_of_the_compiler_name_primitives() -> None:
         assert all(PRIMITIVES[name].elementwise for name in table)
     for names in (
         VIEWS,
-        build_running.FORMULAS,
+        running_formulas.FORMULAS,
         routines.ROUTINES,
         matrix_formulas.LOWERED - {"expm", "expm_derivative"},
     ):

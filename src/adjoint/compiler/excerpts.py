@@ -32,10 +32,9 @@ from adjoint.compiler.fuse.kinds import (
 )
 from adjoint.compiler.fuse.padded import PADDED
 from adjoint.compiler.fuse.scans import Scans
-from adjoint.compiler.loops.build import BYTES
-from adjoint.compiler.loops.build_matrices import Stacked
+from adjoint.compiler.loops.build import BYTES, HALVES
 from adjoint.compiler.loops.formulas import REDUCTIONS, has_formula
-from adjoint.compiler.tables import Along, Start
+from adjoint.compiler.tables import Start
 from adjoint.compiler.targets.target import tuning
 from adjoint.dtypes import DTYPES
 from adjoint.graph import PRIMITIVES
@@ -94,6 +93,47 @@ class Moving(NamedTuple):
     number: Any
     regions: tuple[Region, ...]
     indexed: Indexed | None
+
+    @property
+    def plain_dtype(self) -> str:
+        """A dtype whose elements are as long, and can be moved."""
+        return "uint8" if self.dtype == "bool" else "uint16" if self.dtype in HALVES else self.dtype
+
+    @property
+    def tail(self) -> int:
+        """Elements of a row that an index selects."""
+        return 1 if self.indexed is None else size_of(self.indexed.shape[len(self.indexed.indices) :])
+
+    @property
+    def is_single(self) -> bool:
+        """Whether single elements are read, which is done at once as far as offsets fit into vectors."""
+        return self.indexed is not None and self.indexed.reads and self.tail == 1
+
+
+class Stacked(NamedTuple):
+    """A unit of small matrices, as its code knows it: a primitive, the views of its operands, the shape of the stack, and of each
+    result its number, rows and columns."""
+
+    name: str
+    attributes: Any
+    dtype: str
+    batch: Shape
+    reads: tuple[View, ...]
+    results: tuple[tuple[int, int, int], ...]
+
+
+class Along(NamedTuple):
+    """A unit along an axis, as its code knows it: a primitive, its dtype and attributes; elements of a line, how many lines lie
+    side by side, and how often; of each operand its number and whether it is read backwards; the number of the result."""
+
+    name: str
+    dtype: str
+    attributes: Any
+    length: int
+    beside: int
+    times: int
+    reads: tuple[tuple[int, bool], ...]
+    result: int
 
 
 class Excerpt:

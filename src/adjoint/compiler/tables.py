@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,13 +20,15 @@ from adjoint.compiler.extents import occurs, plain
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops import matmul_tiles
 from adjoint.compiler.loops.build import Emitter, mask_of
-from adjoint.compiler.schedule.chunks import evenly
 from adjoint.compiler.targets.target import tuning
 from adjoint.errors import LinAlgError
 from adjoint.primitives.lapack import ROW_MAJOR
 from adjoint.primitives.linalg_kernels import which
 from adjoint.runtime import onednn
 from adjoint.shapes import Shape
+
+if TYPE_CHECKING:
+    from adjoint.compiler.schedule.blocks import BlockSchedule
 
 ALIGNMENT = 64
 LARGE = 1 << 61  # in place of the extent of a number that is an argument whatever it follows from
@@ -348,20 +350,6 @@ class Inputs:
         return self.once(("mask", role), lambda: self.e.below(left))
 
 
-class Along(NamedTuple):
-    """A unit along an axis, as its code knows it: a primitive, its dtype and attributes; elements of a line, how many lines lie
-    side by side, and how often; of each operand its number and whether it is read backwards; the number of the result."""
-
-    name: str
-    dtype: str
-    attributes: Any
-    length: int
-    beside: int
-    times: int
-    reads: tuple[tuple[int, bool], ...]
-    result: int
-
-
 class Writer:
     """Writes functions of a unit, one at a time: `e` and `inputs` are those of the one at hand."""
 
@@ -388,28 +376,23 @@ class Writer:
 
 
 class UnitWriter(Writer):
-    """Writes the functions of a unit that falls into chunks of `step` of its `count` blocks, each computed alike."""
+    """Writes the functions of a unit that falls into chunks of blocks, each computed alike, as it is scheduled."""
 
-    time: float  # a guess in nanoseconds
-    together = 1  # of what is counted, in a block
     first: Sequence[First] = ()  # what is called before, in order
 
-    def divide(self, count: int, work: int) -> None:
-        """Say how many there are, and about how much work each is."""
-        self.count = count
-        step = max(tuning().chunk // (work * self.together), 1)
-        self.step = evenly(-(-count // self.together), step) * self.together
-        self.chunks = -(-count // self.step)
+    def __init__(self, arguments: Arguments, how: BlockSchedule) -> None:
+        super().__init__(arguments, how.lanes)
+        self.how, self.count, self.chunks = how, how.blocks, how.chunks
 
     def write(self) -> list[L.Function]:
         """The function of a range of chunks, and others."""
         number, e = self.inputs.number, self.e
-        step, count = number(self.step, "step", self.step + 9), number(self.count, "count")
+        step, count = number(self.how.step, "step", self.how.step + 9), number(self.count, "count")
         self.prepare()
         with e.loop("%first", "%last", 1) as chunk:
             self.begin_chunk(chunk)
             low = e.times(chunk, step)
-            with e.loop(low, e.index("umin", e.plus(low, step), count), self.together) as i:
+            with e.loop(low, e.index("umin", e.plus(low, step), count), self.how.together) as i:
                 self.block(i)
         return [self.inputs.function("unit")]
 

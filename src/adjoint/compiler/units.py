@@ -31,6 +31,7 @@ from adjoint.compiler.loops.build_vector import RowPartsWriter, RowWriter, Vecto
 from adjoint.compiler.loops.build_windows import ConvolutionWriter, PoolWriter
 from adjoint.compiler.loops.build_winograd import WinogradWriter
 from adjoint.compiler.loops.ranges import RangeWriter, passed
+from adjoint.compiler.schedule.blocks import BLOCKS, BlockSchedule
 from adjoint.compiler.schedule.matmul import ProductSchedule
 from adjoint.compiler.schedule.nests import NestSchedule
 from adjoint.compiler.schedule.schedule import Schedule, schedule
@@ -40,7 +41,7 @@ from adjoint.compiler.targets.llvm import source_of
 from adjoint.runtime import code
 from adjoint.shapes import size_of
 
-WRITERS: dict[str, Any] = {  # who writes all functions of a unit, and knows its chunks
+WRITERS: dict[str, Any] = {  # who writes all functions of a unit
     "move": MoveWriter, "matrices": MatricesWriter, "factors": factors_writer, "transform": TransformWriter,
     "running": RunningWriter, "search": SearchWriter, "ranks": RankWriter,
 }  # fmt: skip
@@ -73,12 +74,14 @@ class Written(NamedTuple):
         return found._replace(text=f"{found.text}\n{code.functions_in_c('factors', called)}") if called else found
 
 
-def schedule_of(key: Key) -> Schedule | None:
-    """How all units that have this key run; None for those whose writers know it."""
-    return schedule(*remade(key)) if key[0] in ("nest", "product", "window") else None
+def schedule_of(key: Key) -> Schedule | BlockSchedule | None:
+    """How all units that have this key run; None for scans, of which nothing is decided here."""
+    if key[0] in BLOCKS:
+        return BLOCKS[key[0]](key[1])
+    return None if key[0] == "scan" else schedule(*remade(key))
 
 
-def write_unit(key: Key, how: Schedule | None = None) -> Written:
+def write_unit(key: Key, how: Schedule | BlockSchedule | None = None) -> Written:
     """The code of all units that have this key, by another schedule than their own if one is given."""
     return _Unit().write(key, how)
 
@@ -97,22 +100,21 @@ class _Unit(Writer):
         """A number that follows from the unit's extents, in the function of the unit itself."""
         return self.inputs.number(value, None, LARGE)
 
-    def write(self, key: Key, how: Schedule | None) -> Written:
-        kind, chunks = key[0], 1
-        if kind in WRITERS:
-            unit = WRITERS[kind](key[1], self.arguments)
+    def write(self, key: Key, how: Schedule | BlockSchedule | None) -> Written:
+        chunks, how = 1, how or schedule_of(key)
+        if isinstance(how, BlockSchedule):
+            unit = WRITERS[key[0]](key[1], self.arguments, how)
             self.functions += unit.write()
             self.first += unit.first
             before = {one.name for one in unit.first}
             self.last += [function.name for function in self.functions[1:] if function.name not in before]
-            self.time, chunks = unit.time, unit.chunks
-        elif kind == "scan":
+            self.time, chunks = how.time, how.chunks
+        elif how is None:
             scan = key[1]
             self.functions += scan.code.write(scan, self.arguments)
             self.time = float(scan.operations)
         else:
-            made, excerpt = remade(key)
-            chunks = self.scheduled(made, excerpt, how or schedule(made, excerpt))
+            chunks = self.scheduled(*remade(key), how)
         names = tuple(dict.fromkeys(["unit", *[one.name for one in self.first], *self.last]))
         return Written(tuple(self.functions), names, self.arguments, self.first, self.last, chunks, self.time)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from adjoint.compiler.fuse.kinds import Line, View, is_contiguous
 from adjoint.compiler.loops.build import ITEMSIZE
-from adjoint.compiler.loops.build_running import FORMULAS
 from adjoint.compiler.loops.butterflies import factors_of
+from adjoint.compiler.loops.running_formulas import FORMULAS
 from adjoint.compiler.targets.llvm import PART
 from adjoint.compiler.targets.target import target
 from adjoint.dtypes import complex_of, int64

@@ -9,41 +9,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from adjoint.compiler.excerpts import Stacked
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import BYTES, ELEMENT
+from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.build_lapack import LapackWriter
-from adjoint.compiler.loops.build_matrices import Stacked
 from adjoint.compiler.loops.matmul_tiles import Kernel
+from adjoint.compiler.schedule.blocks import BlockSchedule
 from adjoint.compiler.tables import FAILURE, Arguments, First, Function
 from adjoint.primitives.linalg_kernels import BLOCK
-from adjoint.shapes import size_of
 
-STRIPS = ((1024, 96, 128), (0, 64, 64))  # rows of a chunk, and columns of one, from so many rows of a matrix on
 STATES = 3  # numbers that all see, before one for each strip
 
 
 class BlockedWriter(LapackWriter):
     """Writes the functions of a unit whose only matrix is computed block by block, and lists the calls of them."""
 
-    def __init__(self, unit: Stacked, arguments: Arguments) -> None:
-        super().__init__(unit, arguments)
-        self.n, self.lanes = self.rows, self.e.lanes
-        self.strip, self.columns = next((rows, columns) for least, rows, columns in STRIPS if self.n >= least)
-        self.chunks = -(-self.n // self.strip)
+    def __init__(self, unit: Stacked, arguments: Arguments, how: BlockSchedule) -> None:
+        super().__init__(unit, arguments, how)
+        self.n, self.strip, self.columns = self.rows, how.step, how.columns
         self.state = arguments.share("where it stands", (STATES + self.chunks) * 8)
 
-    @staticmethod
-    def suits(unit: Stacked) -> bool:
-        """Whether a unit is one such matrix, of real numbers."""
-        n = unit.reads[0].shape[-1]
-        return unit.name in PARTS and size_of(unit.batch) == 1 and unit.dtype in ELEMENT and n >= PARTS[unit.name][0]
-
     def write(self) -> list[L.Function]:
-        return PARTS[self.unit.name][1](self)
+        return self.cholesky() if self.unit.name == "cholesky" else self.cholesky_adjoint()
 
     def function_of(self, name: str, body: Callable[[str], object]) -> L.Function:
         """A function of a range of chunks."""
-        self.begin(self.lanes)
+        self.begin(self.how.lanes)
         self.order, self.stage = self.number(self.n, "n"), self.inputs.pointer(self.state)
         self.operands = [self.pointer(view.root) for view in self.unit.reads]
         self.out = self.pointer(self.unit.results[0][0])
@@ -123,13 +114,6 @@ class BlockedWriter(LapackWriter):
         return functions
 
 
-# From how many rows on a matrix is computed so, and who writes it
-PARTS: dict[str, tuple[int, Callable[[BlockedWriter], list[L.Function]]]] = {
-    "cholesky": (6 * BLOCK, BlockedWriter.cholesky),
-    "cholesky_adjoint": (BLOCK + 1, BlockedWriter.cholesky_adjoint),
-}
-
-
-def factors_writer(unit: Stacked, arguments: Arguments) -> LapackWriter:
+def factors_writer(unit: Stacked, arguments: Arguments, how: BlockSchedule) -> LapackWriter:
     """Who writes a unit of larger matrices."""
-    return (BlockedWriter if BlockedWriter.suits(unit) else LapackWriter)(unit, arguments)
+    return (BlockedWriter if how.way == "blocks" else LapackWriter)(unit, arguments, how)

@@ -17,6 +17,7 @@ from adjoint.compiler.loops import complex_math
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ELEMENT, HALVES, ITEMSIZE, Complex, Value, lanes_of
 from adjoint.compiler.loops.matmul_tiles import TURNED, Kernel
+from adjoint.compiler.schedule.blocks import BlockSchedule
 from adjoint.compiler.tables import (
     FAILURE,
     LARGE,
@@ -28,50 +29,23 @@ from adjoint.compiler.tables import (
     Start,
     UnitWriter,
 )
-from adjoint.compiler.targets.llvm import PART
 from adjoint.compiler.targets.target import tuning
 from adjoint.shapes import contiguous, size_of
 
 MANY = 16  # regions of one form
 SHORT = 4  # elements that are copied one by one
-PARTS = 8  # of a long move, so that all threads do it
-SIDES = 2  # of rows that are written, if each has some lines: more would go through the rows again and again
-LEAST_ROW = 256  # bytes
 NOTE = 16  # bytes of what is noted of an index
 
 
 class MoveWriter(UnitWriter):
-    """Writes the functions of one move. A long one of regions that are the whole, and don't meet, has chunks: of each region
-    some rows or elements, and of many some regions."""
+    """Writes the functions of one move."""
 
-    def __init__(self, move: Moving, arguments: Arguments) -> None:
-        self.move = move
-        self.dtype = "uint8" if move.dtype == "bool" else "uint16" if move.dtype in HALVES else move.dtype
-        self.tail = 1
-        if move.indexed is not None:
-            self.tail = size_of(move.indexed.shape[len(move.indexed.indices) :])
-        # single elements are read at once as far as offsets fit into vectors
-        self.single = move.indexed is not None and move.indexed.reads and self.tail == 1
-        widest = self.tail if move.indexed is not None else move.size
-        lanes = lanes_of(self.dtype, widest)
-        if self.single and move.indexed is not None:
-            lanes = lanes_of("int64", move.indexed.length or move.indexed.times)
-        super().__init__(arguments, lanes)
-        self.time, self.chunks = 0.15 * move.size, 1  # nanoseconds, a guess
-        plain = move.number is None and move.indexed is None and not move.rewrites
-        apart = sum([size_of(one.view.shape) for one in move.regions]) == move.size  # no region lies on another
-        if plain and apart and self.time >= tuning().worth_helping:
-            self.chunks = PARTS
-        self.cuts = self.chunks > 1  # whether regions are copied in chunks
+    def __init__(self, move: Moving, arguments: Arguments, how: BlockSchedule) -> None:
+        super().__init__(arguments, how)
+        self.move, self.dtype, self.tail = move, move.plain_dtype, move.tail
+        self.cuts = how.way == "regions" and self.chunks > 1  # whether regions are copied in chunks
+        self.halved = how.way == "columns"  # whether each chunk writes some columns
         self.wrong: str | None = None  # where a chunk notes an index that is out of bounds
-        rows = move.indexed
-        self.halved = False  # whether each chunk writes some columns
-        if rows is not None and not rows.returns and not self.single:
-            moved = 0.3 * rows.times * self.tail
-            self.halved = not rows.reads and self.tail * ITEMSIZE[PART.get(self.dtype, self.dtype)] >= LEAST_ROW
-            if moved >= tuning().worth_helping and (rows.reads or self.halved):
-                self.time, self.chunks = moved, SIDES if self.halved else PARTS
-            self.halved = self.halved and self.chunks > 1
 
     def write(self) -> list[L.Function]:
         """The function of the move and, where chunks note what is wrong, what runs behind it."""
@@ -79,7 +53,7 @@ class MoveWriter(UnitWriter):
         begin = [self.begin_once()] if self.halved and self.move.regions else []
         if not self.halved:
             self.whole()
-        if indexed is not None and self.single:
+        if indexed is not None and self.move.is_single:
             self.elements(indexed)
         elif indexed is not None and indexed.returns:
             self.returned(indexed)
@@ -145,7 +119,7 @@ class MoveWriter(UnitWriter):
     def some(self, count: str) -> tuple[str, str]:
         """Which of so many the chunks at hand move."""
         e = self.e
-        first, last = [e.index("udiv", e.times(chunk, count), PARTS) for chunk in ("%first", "%last")]
+        first, last = [e.index("udiv", e.times(chunk, count), self.chunks) for chunk in ("%first", "%last")]
         return first, last
 
     def copy(self, region: Region, source: str, out: str) -> None:
@@ -265,7 +239,7 @@ class MoveWriter(UnitWriter):
                 self.wrong = self.note_of(chunk)
                 e.note("i64", "0", self.wrong)
             times = number(indexed.times)
-            low, high = [e.index("udiv", e.times(k, times), PARTS) for k in (chunk, e.plus(chunk, 1))]
+            low, high = [e.index("udiv", e.times(k, times), self.chunks) for k in (chunk, e.plus(chunk, 1))]
             with e.when(e.test("slt", low, high)):
                 self.rows(indexed, source, out, (low, high))
         self.wrong = None

@@ -10,13 +10,14 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from adjoint.compiler.excerpts import Stacked
 from adjoint.compiler.fuse.kinds import stack_stride
 from adjoint.compiler.loops import complex_math, vector_math
-from adjoint.compiler.loops.build import Complex, Value, lanes_of
-from adjoint.compiler.loops.build_matrices import Stacked, StackWriter
+from adjoint.compiler.loops.build import Complex, Value
+from adjoint.compiler.loops.build_matrices import StackWriter
 from adjoint.compiler.loops.build_products import leading
 from adjoint.compiler.loops.routines import ROUTINES
-from adjoint.compiler.schedule.chunks import evenly
+from adjoint.compiler.schedule.blocks import BlockSchedule
 from adjoint.compiler.tables import Arguments, Bounds, Function
 from adjoint.compiler.targets.llvm import BYTES, ELEMENT, PART
 from adjoint.primitives.lapack import (
@@ -31,31 +32,20 @@ from adjoint.primitives.lapack import (
     eigh_work,
     svd_work,
 )
-from adjoint.shapes import size_of
-
-LEAST_COLUMNS, MOST_RANGES = 128, 8  # of a triangular system with many right sides, whose columns are solved in ranges
 
 
 class LapackWriter(StackWriter):
     """Writes the functions of a unit whose matrices LAPACK treats, one after another."""
 
-    def __init__(self, unit: Stacked, arguments: Arguments) -> None:
-        routine = ROUTINES[unit.name]
+    def __init__(self, unit: Stacked, arguments: Arguments, how: BlockSchedule) -> None:
+        super().__init__(unit, arguments, how, ROUTINES[unit.name])
         self.dtype = unit.dtype
         self.part = PART.get(unit.dtype, unit.dtype)
         self.parts = self.parts_of(unit.dtype)  # real numbers in an element
         self.rows, self.columns = unit.reads[0].shape[-2:]
         self.right = unit.reads[-1].shape[-1]
-        lanes = lanes_of(self.part, self.rows * self.columns * self.parts)
-        operations = max(routine.operations(self.rows, max(self.columns, self.right)), 1) * self.parts**2
-        super().__init__(unit, arguments, lanes, operations, routine)
-        self.width = self.right  # columns of what is solved for, in a chunk
-        if unit.name == "solve_triangular" and size_of(unit.batch) < MOST_RANGES:
-            self.width = max(LEAST_COLUMNS, -(-evenly(self.right, -(-self.right // MOST_RANGES)) // lanes) * lanes)
+        self.width = how.columns  # of what is solved for, in a chunk
         self.ranges = -(-self.right // self.width)
-        operations = -(-operations // self.ranges)
-        self.divide(size_of(unit.batch) * self.ranges, 4 * operations)
-        self.time = self.count * (operations / 8 + 300)
 
     def block(self, i: str) -> None:
         """The i-th matrix, or range of columns."""

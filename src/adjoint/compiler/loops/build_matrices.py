@@ -9,45 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
-from adjoint._tuples import NamedTuple
+from adjoint.compiler.excerpts import Stacked
 from adjoint.compiler.fuse.kinds import View, stack_stride
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import Value, lanes_of, mask_of
+from adjoint.compiler.loops.build import Value, mask_of
 from adjoint.compiler.loops.matrix_formulas import FORMULAS, formula_name, transposed
 from adjoint.compiler.loops.matrix_workspaces import Index, Matrix, Workspace, workspace
 from adjoint.compiler.loops.routines import Routine
+from adjoint.compiler.schedule.blocks import BlockSchedule
 from adjoint.compiler.tables import FAILURE, Arguments, UnitWriter, Unsolvable
-from adjoint.shapes import Shape, size_of
 
 NOTE = 8  # bytes of the number of a matrix
 
 
-class Stacked(NamedTuple):
-    """A unit of small matrices, as its code knows it: a primitive, the views of its operands, the shape of the stack, and of each
-    result its number, rows and columns."""
-
-    name: str
-    attributes: Any
-    dtype: str
-    batch: Shape
-    reads: tuple[View, ...]
-    results: tuple[tuple[int, int, int], ...]
-
-
 class StackWriter(UnitWriter):
-    """Writes the functions of a unit of matrices, `together` of which are computed at a time: about so many operations for
-    each."""
+    """Writes the functions of a unit of matrices. Each chunk notes one that is to blame."""
 
-    def __init__(self, unit: Stacked, arguments: Arguments, lanes: int, operations: int, routine: Routine) -> None:
-        super().__init__(arguments, lanes)
-        self.unit, self.operations, self.routine = unit, operations, routine
-
-    def divide(self, count: int, work: int) -> None:
-        """Say how many there are, and about how much work each is; and where each chunk notes one that is to blame."""
-        super().divide(count, work)
-        self.noted = self.arguments.share("matrices to blame", self.chunks * NOTE) if self.routine.problem else None
+    def __init__(self, unit: Stacked, arguments: Arguments, how: BlockSchedule, routine: Routine) -> None:
+        super().__init__(arguments, how)
+        self.unit, self.routine = unit, routine
+        self.noted = arguments.share("matrices to blame", self.chunks * NOTE) if routine.problem else None
 
     def write(self) -> list[L.Function]:
         """The function of a range of chunks and, if an operand may be to blame, what runs behind it."""
@@ -84,14 +66,10 @@ class StackWriter(UnitWriter):
 class MatricesWriter(StackWriter):
     """Writes the functions of a unit of small matrices, each in a lane."""
 
-    def __init__(self, unit: Stacked, arguments: Arguments) -> None:
+    def __init__(self, unit: Stacked, arguments: Arguments, how: BlockSchedule) -> None:
         self.lowered = FORMULAS[formula_name(unit.name, unit.attributes)]
-        lanes = lanes_of(unit.dtype, size_of(unit.batch))
-        operations = self.lowered.operations(unit.reads[0].shape[-1], unit.reads[-1].shape[-1])
-        super().__init__(unit, arguments, lanes, operations, self.lowered)
-        self.together = lanes
-        self.divide(size_of(unit.batch), 4 * operations)
-        self.time = self.count * (operations / lanes + 10)
+        self.operations = self.lowered.operations(unit.reads[0].shape[-1], unit.reads[-1].shape[-1])
+        super().__init__(unit, arguments, how, self.lowered)
 
     def block(self, i: str) -> None:
         """As many matrices as there are lanes, from the i-th on. Where the stack ends, the last one is in several lanes."""

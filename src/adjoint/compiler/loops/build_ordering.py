@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from adjoint.compiler.excerpts import Along
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import BITS_OF, ITEMSIZE, Emitter, Value, lanes_of
-from adjoint.compiler.tables import Along, Arguments, UnitWriter
-from adjoint.compiler.targets.target import tuning
+from adjoint.compiler.loops.build import BITS_OF, ITEMSIZE, Emitter, Value
+from adjoint.compiler.schedule.blocks import BlockSchedule
+from adjoint.compiler.tables import Arguments, UnitWriter
 
 
 def _wide(e: Emitter, number: str) -> Value:
@@ -23,16 +24,11 @@ class SearchWriter(UnitWriter):
     """Writes the function of a search in sorted rows. Attributes say whether it finds the place after equal elements or before
     them, and how many values there are for each row."""
 
-    def __init__(self, searches: Along, arguments: Arguments) -> None:
-        self.after, self.values = searches.attributes
-        super().__init__(arguments, lanes_of("int64", self.values))  # positions have 64 bits
+    def __init__(self, searches: Along, arguments: Arguments, how: BlockSchedule) -> None:
+        super().__init__(arguments, how)
         self.searches = searches
+        self.after, self.values = searches.attributes
         self.halvings = searches.length.bit_length()
-        cost = max(2 * self.halvings, 1)  # nanoseconds of a value, or so
-        self.step = min(max(tuning().chunk // cost // self.e.lanes, 1) * self.e.lanes, self.values)
-        self.parts = -(-self.values // self.step)
-        self.chunks = self.parts * searches.times
-        self.time = self.values * searches.times * cost / 4
 
     def write(self) -> list[L.Function]:
         """The function of a range of chunks."""
@@ -40,7 +36,8 @@ class SearchWriter(UnitWriter):
         lanes = e.lanes
         (one, _), (other, _) = given.reads
         rows, values, out = [self.pointer(number) for number in (one, other, given.result)]
-        parts, step = self.inputs.number(self.parts, "parts", self.parts), self.inputs.number(self.step, "step")
+        by = -(-self.values // self.how.step)
+        parts, step = self.inputs.number(by, "parts", by), self.inputs.number(self.how.step, "step")
         count, length = self.inputs.number(self.values, "values"), self.inputs.number(given.length, "length")
         with self.inputs.at_the_beginning():
             all_of_it = _wide(e, length)
@@ -81,12 +78,9 @@ class SearchWriter(UnitWriter):
 class RankWriter(UnitWriter):
     """Writes the function of an order, whose attribute says whether it is descending."""
 
-    def __init__(self, ranks: Along, arguments: Arguments) -> None:
-        super().__init__(arguments, lanes_of(ranks.dtype, ranks.length))
+    def __init__(self, ranks: Along, arguments: Arguments, how: BlockSchedule) -> None:
+        super().__init__(arguments, how)
         self.ranks = ranks
-        lines, cost = ranks.beside * ranks.times, max(ranks.length * ranks.length // self.e.lanes, 1)
-        self.divide(lines, cost)
-        self.time = float(lines * cost)
 
     def prepare(self) -> None:
         e, ranks = self.e, self.ranks

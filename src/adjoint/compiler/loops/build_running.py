@@ -11,88 +11,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from adjoint._tuples import NamedTuple
+from adjoint.compiler.excerpts import Along
 from adjoint.compiler.loops import vector_math
-from adjoint.compiler.loops.build import ITEMSIZE, Emitter, Value, lanes_of, mask_of
-from adjoint.compiler.tables import Along, Arguments, UnitWriter
-
-TOGETHER = 512  # elements of lines side by side that go on together: what was made last is still near
-COSTLY = 40  # operations of a step of logcumsumexp
-
-
-State = tuple[Value, ...]
-
-
-class Formula(NamedTuple):
-    """What is carried on after the first element of an operand, what then after each, of the elements of all operands, and the
-    result that it stands for."""
-
-    start: Callable[[Emitter, Value], State]
-    step: Callable[..., State]
-    result: Callable[[Emitter, State], Value]
-
-
-def _plain(step: Callable[..., Value]) -> Formula:
-    """The result itself is carried on. The first one is the last operand's element."""
-    return Formula(lambda e, x: (x,), lambda e, state, *given: (step(e, state[0], *given),), lambda e, state: state[0])
-
-
-# A running sum of exponentials is the largest exponent so far, and the sum with that one taken off, which is at least 1.
-
-
-def _exponential(e: Emitter, state: State, x: Value) -> State:
-    largest, total = state
-    smaller, rises = vector_math.exp_of_difference(e, x, largest), e.compare("gt", x, largest)
-    total = e.select(rises, e.fma(total, smaller, 1.0), e.add(total, smaller))
-    return vector_math.maximum(e, largest, x), total
-
-
-def _logarithm(e: Emitter, state: State) -> Value:
-    return e.add(state[0], vector_math.log(e, state[1]))
-
-
-EXPONENTIALS = Formula(lambda e, x: (x, e.constant(1.0, x.dtype)), _exponential, _logarithm)
-
-FORMULAS: dict[str, Formula] = {
-    "cumulative_sum": _plain(lambda e, before, x: e.add(before, x)),
-    "cumulative_prod": _plain(lambda e, before, x: e.multiply(before, x)),
-    "cumulative_max": _plain(vector_math.maximum),
-    "cumulative_min": _plain(vector_math.minimum),
-    "linear_recurrence": _plain(lambda e, before, a, b: e.add(b, e.multiply(a, before))),
-    "logcumsumexp": EXPONENTIALS,
-}
+from adjoint.compiler.loops.build import ITEMSIZE, Value, mask_of
+from adjoint.compiler.loops.running_formulas import FORMULAS, State
+from adjoint.compiler.schedule.blocks import BESIDE, BlockSchedule
+from adjoint.compiler.tables import Arguments, UnitWriter
 
 
 class RunningWriter(UnitWriter):
     """Writes the function of a unit."""
 
-    def __init__(self, runs: Along, arguments: Arguments) -> None:
+    def __init__(self, runs: Along, arguments: Arguments, how: BlockSchedule) -> None:
+        super().__init__(arguments, how)
         self.runs = runs
         self.formula = FORMULAS[runs.name]
-        widest = lanes_of(runs.dtype)
-        self.by_doubling = runs.name == "logcumsumexp" and runs.beside == 1 and runs.times < widest
-        alone = runs.beside == 1 and runs.times < widest and not self.by_doubling
-        across = runs.length if self.by_doubling else runs.times if runs.beside == 1 else runs.beside
-        super().__init__(arguments, 1 if alone else lanes_of(runs.dtype, across))
-        lanes, n = self.e.lanes, runs.length
-        if runs.beside > 1:
-            self.groups = -(-runs.beside // TOGETHER)
-            count, work = self.groups * runs.times, n * min(runs.beside, TOGETHER)
-        elif self.by_doubling:
-            count, work = runs.times, n
-        else:
-            count, work = -(-runs.times // lanes), n * lanes
-        costs = COSTLY if runs.name == "logcumsumexp" else 4
-        self.divide(count, costs * work)
-        self.time = count * work * costs / 4
 
     def prepare(self) -> None:
         self.length = self.inputs.number(self.runs.length, "length", self.runs.length + 9)
 
     def block(self, i: str) -> None:
-        if self.runs.beside > 1:
+        if self.how.way == "side by side":
             self.side_by_side(i)
-        elif self.by_doubling:
+        elif self.how.way == "by doubling":
             self.doubling(i)
         else:
             self.turned(i)
@@ -104,10 +45,10 @@ class RunningWriter(UnitWriter):
     def side_by_side(self, block: str) -> None:
         """Some of the lines beside each other."""
         e, runs, lanes = self.e, self.runs, self.e.lanes
-        groups = self.inputs.number(self.groups, "groups")
+        groups = self.inputs.number(-(-runs.beside // BESIDE), "groups")
         beside = self.inputs.number(runs.beside, "beside", runs.beside + 9)
-        which, begin = e.index("udiv", block, groups), e.times(e.index("urem", block, groups), TOGETHER)
-        end = e.index("umin", e.plus(begin, TOGETHER), beside)
+        which, begin = e.index("udiv", block, groups), e.times(e.index("urem", block, groups), BESIDE)
+        end = e.index("umin", e.plus(begin, BESIDE), beside)
         base = e.times(which, e.times(beside, self.length))
         out = self.pointer(runs.result)
 
@@ -121,7 +62,7 @@ class RunningWriter(UnitWriter):
                     place = e.index("sub", j, begin)
                     if is_first:
                         state = self.formula.start(e, given[0])
-                        carried.extend([self.inputs.own(TOGETHER * ITEMSIZE[runs.dtype]) for _ in state])
+                        carried.extend([self.inputs.own(BESIDE * ITEMSIZE[runs.dtype]) for _ in state])
                     else:
                         state = self.formula.step(e, tuple([e.load(c, place, runs.dtype, 1) for c in carried]), *given)
                     for pointer, value in zip(carried, state, strict=True):
@@ -169,7 +110,7 @@ class RunningWriter(UnitWriter):
                 term = e.fma(factor, self.moved(zero, term, by), term)
                 factor = e.multiply(factor, self.moved(one, factor, by))
             state = top, e.fma(factor, total, term)
-            e.store(_logarithm(e, state), out, e.plus(base, i))
+            e.store(self.formula.result(e, state), out, e.plus(base, i))
             self.carry_on(tuple([e.shuffle(x, None, [lanes - 1] * lanes) for x in state]))
             e.known = {}
 

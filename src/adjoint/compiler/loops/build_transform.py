@@ -15,9 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.compiler.excerpts import Along
 from adjoint.compiler.loops import butterflies, complex_math
-from adjoint.compiler.loops.build import ITEMSIZE, Complex, Value, lanes_of
-from adjoint.compiler.tables import Along, Arguments, UnitWriter
+from adjoint.compiler.loops.build import ITEMSIZE, Complex, Value
+from adjoint.compiler.schedule.blocks import BlockSchedule
+from adjoint.compiler.tables import Arguments, UnitWriter
 from adjoint.compiler.targets.llvm import ELEMENT, PART
 
 Source = Callable[[str], Complex]
@@ -28,27 +30,21 @@ class TransformWriter(UnitWriter):
     """Writes the function of a unit of transforms: fft, rfft or irfft. `length` is that of the real numbers, if one side has
     some; attributes say whether the source has, whether it is an inverse one, and by how much it is multiplied."""
 
-    def __init__(self, lines: Along, arguments: Arguments) -> None:
+    def __init__(self, lines: Along, arguments: Arguments, how: BlockSchedule) -> None:
+        super().__init__(arguments, how)
         self.lines = lines
         self.part = PART[lines.dtype]
         self.halved = lines.name != "fft"
         self.core = lines.length // 2 if self.halved else lines.length  # numbers of the complex transform
-        self.rows = lines.beside == 1  # the elements of a line lie side by side
-        self.beside = lines.times if self.rows else lines.beside  # lines that may go together
+        self.beside = lines.times if how.way == "rows" else lines.beside  # lines that may go together
         self.real, inverse, scale = lines.attributes
         self.scale, self.source = float.fromhex(scale), lines.reads[0][0]
         self.inverse = inverse or lines.name == "irfft"
-        super().__init__(arguments, lanes_of(self.part, self.beside))
         factors = butterflies.factors_of(self.core)
         assert factors is not None
         self.factors = factors
         self.read = self.core + 1 if lines.name == "irfft" else lines.length if lines.name == "rfft" else self.core
         self.written = self.core + 1 if lines.name == "rfft" else lines.length if lines.name == "irfft" else self.core
-        self.groups = -(-self.beside // self.lanes)
-        self.divide(
-            self.groups if self.rows else self.groups * lines.times, 4 * lines.length * self.lanes * len(self.factors)
-        )
-        self.time = self.count * lines.length * (len(self.factors) + 2) * 1.5
 
     @property
     def lanes(self) -> int:
@@ -60,7 +56,7 @@ class TransformWriter(UnitWriter):
         self.memory, self.other = [self.inputs.own(size * ITEMSIZE[self.part]) for _ in range(2)]
 
     def block(self, i: str) -> None:
-        if self.rows:
+        if self.how.way == "rows":  # the elements of a line lie side by side
             self.block_of_rows(i)
         else:
             self.block_of_columns(i)
@@ -120,7 +116,7 @@ class TransformWriter(UnitWriter):
     def block_of_columns(self, block: str) -> None:
         """So many columns, where they end under a mask."""
         e, lines = self.e, self.lines
-        groups = self.inputs.number(self.groups, "groups")
+        groups = self.inputs.number(-(-self.beside // self.lanes), "groups")
         which, column = e.index("udiv", block, groups), e.times(e.index("urem", block, groups), self.lanes)
         beside = self.inputs.number(lines.beside, "beside", 9 + lines.beside)
         start = [e.plus(e.times(which, e.times(beside, size)), column) for size in (self.read, self.written)]
