@@ -15,7 +15,7 @@ from adjoint.dtypes import DTYPES, DType, default_dtype, float64, int64, real_of
 from adjoint.graph import array_type
 from adjoint.plan.canonical import ValueNeededError
 from adjoint.primitives.core import leaf
-from adjoint.primitives.random import EXAMPLES, stream
+from adjoint.primitives.random import EXAMPLES, REFUSING, stream
 from adjoint.shapes import broadcast_shapes
 from adjoint.tensors import functions as core
 from adjoint.tensors.located import at_user
@@ -83,7 +83,7 @@ def _few(shape: tuple[int, ...]) -> int:
 def _is_soon_drawn(shape: Any, kind: DType) -> bool:
     """Whether numbers are few, and not drawn while a function is traced."""
     full = kind.kind == "f" and not kind.narrow
-    return full and _few(tuple(shape)) >= 0 and not EXAMPLES.get() and tracing.active() is None
+    return full and _few(tuple(shape)) >= 0 and not EXAMPLES.get() and not REFUSING.get() and tracing.active() is None
 
 
 def _uniform_of(generator: Any, shape: Any, kind: DType) -> Any:
@@ -296,6 +296,8 @@ def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
 @function()
 def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Any:
     """Positions drawn with the weights of each row."""
+    if REFUSING.get():
+        raise RuntimeError(f"{REFUSING.get()}{at_user()}")
     if input.dtype.kind != "f" or input.ndim not in (1, 2):
         given = f"{input.dtype.name} of shape {tuple(input.shape)}"
         raise RuntimeError(f"multinomial: weights are one floating row or several, not {given}{at_user()}")
