@@ -14,6 +14,8 @@ RESULTS = {
     "vector": lambda t, s, d: s @ d[:, 0], "transposed": lambda t, s, d: s.t() @ d[1:],
     "from the left": lambda t, s, d: d[1:].t() @ s,
     "dense": lambda t, s, d: s.to_dense(), "coalesced": lambda t, s, d: s.coalesce().values(),
+    "element by element": lambda t, s, d: (s * (d.t() + 1)).to_dense(),
+    "from the left, so": lambda t, s, d: ((d.t() + 1) * s).to_dense(),
     "scaled": lambda t, s, d: (s * 2).to_dense(),
     "sum of both": lambda t, s, d: (s + s).to_dense(), "dense + sparse": lambda t, s, d: t.eye(3, 4) + s,
     "sum": lambda t, s, d: s.sum(),
@@ -27,7 +29,7 @@ def found(t, f):
     matrix = t.sparse_coo_tensor([[0, 2, 2, 0, 1], [1, 0, 3, 1, 2]], values, (3, 4))  # one position twice
     out = f(t, matrix, dense)
     (out * out).sum().backward()
-    return [None if x is None else x.tolist() for x in (out.detach(), values.grad, dense.grad)]
+    return [None if x is None else x.to_dense().tolist() for x in (out.detach(), values.grad, dense.grad)]
 
 
 @pytest.mark.parametrize("name", RESULTS)
@@ -62,9 +64,15 @@ def test_what_raises_in_both(t):
             mistake()
 
 
+@pytest.mark.parametrize("t", [ours, theirs])
+def test_matrices_by_rows_times_dense_ones_element_by_element(t):
+    s, d = t.tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_csr(), t.tensor([[5.0, 6.0], [7.0, 8.0]])
+    assert (s * d).to_dense().tolist() == (d * s).to_dense().tolist() == [[0.0, 12.0], [21.0, 0.0]]
+
+
 def test_what_raises_here():
     s = ours.sparse_coo_tensor([[0], [1]], [1.0], (2, 2))
-    for mistake in (lambda: s.relu(), lambda: ours.exp(s), lambda: s + 1, lambda: ours.ones(2, 2) * s, lambda: s @ s):
+    for mistake in (lambda: s.relu(), lambda: ours.exp(s), lambda: s + 1, lambda: ours.ones(2, 3) * s, lambda: s @ s):
         with pytest.raises((RuntimeError, TypeError, AttributeError)):
             mistake()
     with pytest.raises(RuntimeError, match="would be lost"):

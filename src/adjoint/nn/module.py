@@ -79,6 +79,12 @@ class Module(States):
         self.__dict__["training"] = True
         return self
 
+    def __copy__(self) -> Self:
+        """A module with the same parameters, buffers and children, in which others may be put in their places."""
+        made = type(self).__new__(type(self))
+        made.__dict__.update(self.__dict__, _kinds=dict(self._kinds))
+        return made
+
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module computes. Each subclass defines its own."""
         raise NotImplementedError(f"{type(self).__name__} defines no forward method")

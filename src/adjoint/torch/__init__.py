@@ -49,6 +49,7 @@ try:  # so many modules make hundreds of thousands of objects, through which the
         _shapes,
         _signals,
         _sorting,
+        _storages,
         _views,
         autograd,
         distributed,
@@ -61,6 +62,7 @@ try:  # so many modules make hundreds of thousands of objects, through which the
         signal,
         sparse,
         special,
+        testing,
         utils,
     )  # fmt: skip
     from ._creation import Generator, bfloat16, default_generator, device, float16, layout, memory_format, strided

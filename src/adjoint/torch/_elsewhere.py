@@ -30,6 +30,7 @@ SMALL = "model.half() and model.bfloat16() keep weights in 16 bits, the smallest
 PROCESSES = "adjoint.torch trains in one process; ad.distributed has many (python -m adjoint train --workers 4)"
 KEPT = "graphs keep what derivatives need; torch.utils.checkpoint computes it again instead"
 RULES = "torch.autograd.Function gives a function a derivative of its own, ad.host_call calls one of NumPy arrays"
+SELECT = "x.masked_fill(~mask, 0) and torch.where(mask, x, 0) leave out what a mask does, and so do their derivatives"
 MASKED = "F.scaled_dot_product_attention takes attn_mask: masks, or what is added to the scores"
 
 # By place: names of PyTorch's, and what to do instead.
@@ -44,6 +45,9 @@ ABSENT: dict[str, tuple[str, str]] = {
     "quantization": ("quantize_dynamic quantize prepare prepare_qat convert fuse_modules get_default_qconfig", SMALL),
     "ao.quantization": ("quantize_dynamic quantize prepare prepare_qat convert fuse_modules get_default_qconfig", SMALL),
     "hub": ("load help list get_dir set_dir download_url_to_file load_state_dict_from_url", "torch.load reads a file of weights"),
+    "utils.model_zoo": ("load_url", "torch.load reads a file of weights"),
+    "ops": ("load_library import_module", "adjoint loads no libraries of PyTorch's; leave them out"),
+    "masked": ("masked_tensor as_masked_tensor MaskedTensor sum mean prod amax amin var std softmax log_softmax norm", SELECT),
     "nested": ("nested_tensor as_nested_tensor", "pad by nn.utils.rnn.pad_sequence, and mask"),
     "multiprocessing": ("spawn Process Pool Queue SimpleQueue Manager start_processes", PROCESSES),
     "distributed.nn": ("all_reduce all_gather all_to_all reduce reduce_scatter gather scatter broadcast", PROCESSES),
@@ -97,6 +101,12 @@ def _unflatten_dense_tensors(flat: Any, tensors: Any) -> Any:
     """Parts of a flat tensor, of the shapes of some tensors."""
     parts = METHODS["split"](flat, [x.node.type.size for x in tensors])
     return tuple([METHODS["view"](part, x.shape) for part, x in zip(parts, tensors, strict=True)])
+
+
+def _assert(condition: Any, message: str) -> None:
+    """Python's `assert`."""
+    if not condition:
+        raise AssertionError(f"{message}{at_user()}")
 
 
 def _is_compiling() -> bool:
@@ -163,7 +173,8 @@ def _parts() -> dict[str, Any]:
         _names("jit"), is_scripting=never, is_tracing=never, annotate=lambda kind, value: value,
         load=_absent("jit.load", "torch.load reads what torch.save wrote"), save=_absent("jit.save", WEIGHTS),
         annotations=Namespace("torch.jit.annotations", List=list, Dict=dict, Tuple=tuple, Optional=Optional, Any=Any),
-        interface=same, script_if_tracing=same, script_method=same, ScriptModule=ScriptModule,
+        interface=same, isinstance=isinstance, TracerWarning=type("TracerWarning", (Warning,), {}),
+        script_if_tracing=same, script_method=same, ScriptModule=ScriptModule,
         set_fusion_strategy=nothing, enable_onednn_fusion=nothing, Final=Final,
     )  # fmt: skip
     amp = {"custom_fwd": custom_fwd, "custom_bwd": custom_bwd}
@@ -188,11 +199,13 @@ def _parts() -> dict[str, Any]:
         "is_compiling": _is_compiling, "allow_in_graph": same, "config": SimpleNamespace(),
         "optimize": _absent("_dynamo.optimize", "torch.compile(f) compiles"),
     }  # fmt: skip
+    dlpack = {"from_dlpack": FUNCTIONS["from_dlpack"], "to_dlpack": lambda tensor: tensor.__dlpack__()}
     flex = Namespace("torch.nn.attention.flex_attention", **_names("nn.attention.flex_attention"))
     return {
         **{place: part for place, part in made.items() if "." not in place},
         "ao": Namespace("torch.ao", quantization=made["ao.quantization"]),
         "autograd.profiler": made["autograd.profiler"], "autograd.graph": made["autograd.graph"],
+        "utils.model_zoo": made["utils.model_zoo"], "utils.dlpack": Namespace("torch.utils.dlpack", **dlpack),
         "utils.hooks": Namespace("torch.utils.hooks", RemovableHandle=HookHandle),
         "utils.benchmark": made["utils.benchmark"], "utils.cpp_extension": made["utils.cpp_extension"],
         "distributed.nn": made["distributed.nn"],
@@ -202,7 +215,7 @@ def _parts() -> dict[str, Any]:
         ),
         "nn.attention": Namespace("torch.nn.attention", sdpa_kernel=sdpa_kernel, SDPBackend=SDPBackend, flex_attention=flex),
         "compiler": Namespace("torch.compiler", **compiler), "_dynamo": Namespace("torch._dynamo", **dynamo),
-        "set_float32_matmul_precision": _Precision.give,
+        "_assert": _assert, "set_float32_matmul_precision": _Precision.give,
         "get_float32_matmul_precision": lambda: _Precision.held, "get_num_interop_threads": lambda: 1,
         "is_anomaly_enabled": never, "is_warn_always_enabled": never, "set_warn_always": nothing,
         "is_autocast_cpu_enabled": lambda: is_autocast_enabled("cpu"),

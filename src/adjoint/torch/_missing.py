@@ -18,6 +18,7 @@ HINTS = {  # names of PyTorch's that lead to others here
     "torch.overrides": "tensors here take no __torch_function__; ad.custom_vjp and torch.autograd.Function make functions",
     "torch.sym_int": "shapes are Python's integers: use int",
     "torch.cond": "use if, or ad.cond in a compiled function",
+    "torch.segment_reduce": "use torch.zeros(n).index_add(0, segments, x), or scatter_reduce",
     "torch.lobpcg": "use torch.linalg.eigh",
     "torch.Stream": "adjoint computes on the CPU; leave it out",
     "torch.Event": "adjoint computes on the CPU; leave it out",

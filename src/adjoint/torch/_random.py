@@ -342,6 +342,8 @@ def _drawn_from(weights: list[float], generator: Any, count: int) -> Any:
 @function()
 def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Any:
     """Positions drawn with the weights of each row."""
+    if REFUSING.get():
+        raise RuntimeError(f"{REFUSING.get()}{at_user()}")
     if input.dtype.kind != "f" or input.ndim not in (1, 2):
         given = f"{input.dtype.name} of shape {tuple(input.shape)}"
         raise RuntimeError(f"multinomial: weights are one floating row or several, not {given}{at_user()}")

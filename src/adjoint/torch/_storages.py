@@ -1,4 +1,5 @@
-"""Tensors of a file that lay in one memory when they were saved: what is written to one is seen by the others afterwards, too."""
+"""Memories of tensors; and tensors of a file that lay in one memory when they were saved: what is written to one is seen by the
+others afterwards, too."""
 
 from __future__ import annotations
 
@@ -10,14 +11,16 @@ from typing import Any, NamedTuple
 from adjoint.interop.torch_files import Place
 from adjoint.primitives.core import ops
 from adjoint.tensors.functions import asarray
+from adjoint.tensors.located import at_user
 from adjoint.tensors.named import owner_of
 
 from ._attributes import copied_marks
+from ._names import METHODS
 from ._parts import in_order, memory, offset_of
 from ._tensor import Parameter, Tensor, as_torch, reclassed
 from ._view_tensors import View
 
-__all__ = ["Lying", "deep_copy", "lying", "overlapping", "place_in", "views_of_storages"]
+__all__ = ["Lying", "Storage", "deep_copy", "lying", "overlapping", "place_in", "views_of_storages"]
 
 
 class Lying(NamedTuple):
@@ -111,3 +114,71 @@ def views_of_storages(places: dict[int, Place]) -> dict[int, Any]:
         if not stored.trained:
             found[key] = place_in(bases[stored.storage].detach(), said[key])
     return found
+
+
+class Storage:
+    """The memory that a tensor is a part of, as one row of elements: `x.storage()`; `x.untyped_storage()` counts it in bytes.
+
+    >>> import adjoint.torch as torch
+    >>> x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> memory = x.t().storage()
+    >>> memory[1], len(memory), memory.data_ptr() == x.storage().data_ptr()
+    (2.0, 4, True)
+    >>> memory[0] = 9.0
+    >>> x[0, 0]
+    tensor(9.)
+    """
+
+    def __init__(self, x: Any, typed: bool) -> None:
+        self._owner, self._typed = owner_of(x), typed
+        self.dtype, self.device = self._owner.dtype, self._owner.device
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise AttributeError(f"a storage has no {name!r} here; ask the tensor{at_user()}")
+
+    def _row(self, what: str) -> Any:
+        whole = self._owner._layout()
+        if not self._typed or whole is None or not (whole.size == 0 or in_order(whole)):
+            raise RuntimeError(f"{what}: this memory has no elements in order; use x.reshape(-1){at_user()}")
+        return self._owner.data.reshape(-1)
+
+    def __getitem__(self, index: Any) -> Any:
+        row = self._row("storage[i]")
+        return row[index].item() if isinstance(index, int) else as_torch(row[index]).storage()
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._row("storage[i] = x")[index] = value
+
+    def __len__(self) -> int:
+        return self.size()
+
+    def size(self) -> int:
+        """How many elements it has; without a type, bytes."""
+        return int(self._owner.node.type.size) if self._typed else self.nbytes()
+
+    def nbytes(self) -> int:
+        """How many bytes."""
+        return int(self._owner.nbytes)
+
+    def data_ptr(self) -> int:
+        """A number that the tensors of one memory share."""
+        return id(self._owner)
+
+    def tolist(self) -> list[Any]:
+        """The elements."""
+        return list(self._row("tolist").tolist())
+
+    def __repr__(self) -> str:
+        """The elements below each other, as PyTorch writes them."""
+        if not self._typed:
+            return f"[torch.storage.UntypedStorage(device=cpu) of size {self.nbytes()}]"
+        elements = "".join([f" {value}\n" for value in self.tolist()])
+        return (
+            f"{elements}[torch.storage.TypedStorage(dtype=torch.{self.dtype.name}, device=cpu) of size {self.size()}]"
+        )
+
+
+METHODS["storage"] = lambda self: Storage(self, typed=True)
+METHODS["untyped_storage"] = lambda self: Storage(self, typed=False)

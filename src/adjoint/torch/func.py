@@ -243,13 +243,29 @@ def jacfwd(
     func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error"
 ) -> Callable[..., Any]:
     """The Jacobian in forward mode; with `has_aux` also what the function returns beside its value."""
-    refuse("func.jacfwd", "randomness", randomness, "error", "different", "same")  # the function is called once
-    return outside(jacobians.jacfwd(inside(func), argnums, has_aux))
+    refuse("func.jacfwd", "randomness", randomness, "error", "different", "same")
+    called = inside(func)
+    return outside(jacobians.jacfwd(_drawing_nothing(called) if randomness == "error" else called, argnums, has_aux))
 
 
 def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
-    """The second derivatives."""
-    return outside(jacobians.hessian(inside(func), argnums))
+    """The second derivatives. What the function draws is an error, as in `jacfwd`."""
+    return outside(jacobians.hessian(_drawing_nothing(inside(func)), argnums))
+
+
+def _drawing_nothing(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that may draw no random numbers: PyTorch calls it for a batch of tangents."""
+
+    @functools.wraps(f)
+    def called(*args: Any, **keywords: Any) -> Any:
+        before = REFUSING.get()
+        REFUSING.set(DRAWN)
+        try:
+            return f(*args, **keywords)
+        finally:
+            REFUSING.set(before)
+
+    return called
 
 
 def functional_call(

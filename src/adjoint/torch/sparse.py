@@ -27,7 +27,8 @@ __all__ = ["FloatTensor", "SparseTensor", "mm", "sparse_coo_tensor", "sum"]
 class SparseTensor:
     """Elements at positions, all others are 0: `sparse_coo_tensor` and `x.to_sparse()` make it. Values at one position add up.
 
-    It multiplies dense matrices and scales, adds and converts itself; what else is asked of it raises AttributeError.
+    It multiplies dense matrices and, element by element, dense tensors of its shape; it scales, adds and converts itself; what
+    else is asked of it raises AttributeError.
 
     >>> import adjoint.torch as torch
     >>> a = torch.sparse_coo_tensor([[0, 1, 1], [2, 0, 0]], [3.0, 4.0, 5.0], (2, 3))
@@ -165,8 +166,12 @@ class SparseTensor:
         return FUNCTIONS["sum"](self._held)
 
     def __mul__(self, other: Any) -> SparseTensor:
-        if isinstance(other, SparseTensor) or (isinstance(other, Core) and other.ndim):
+        if isinstance(other, SparseTensor):
             return NotImplemented
+        if isinstance(other, Core) and other.ndim:  # what is 0 here stays 0
+            if tuple(other.shape) != tuple(self.shape):
+                raise RuntimeError(f"mul: shapes {tuple(self.shape)} and {tuple(other.shape)} differ{at_user()}")
+            return self._of(self._held * other[tuple([_tensor(places) for places in self._places])])
         return self._of(self._held * other)
 
     __rmul__ = mul = __mul__
