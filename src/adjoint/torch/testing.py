@@ -131,7 +131,7 @@ def _size(x: Any) -> str:
 
 def _array(name: str, x: Any) -> Any:
     if isinstance(x, (Core, np.ndarray, np.generic, numbers.Number)):
-        return torch_tensor(x).detach().resolve_conj().numpy() if isinstance(x, Core) else np.asarray(x)
+        return torch_tensor(x).detach().numpy() if isinstance(x, Core) else np.asarray(x)
     raise TypeError(
         f"assert_close: {name} is a {type(x).__name__}; tensors, numbers and containers of them are compared{at_user()}"
     )
