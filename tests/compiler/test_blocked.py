@@ -14,12 +14,12 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy_openblas32")
 
 import adjoint as ad
-from adjoint.compiler.loops.build_blocked import PARTS
+from adjoint.compiler.schedule.blocks import BLOCKED_FROM
 from adjoint.primitives import linalg_kernels as kernels
 
 la = ad.linalg
 Backend = Callable[[str], None]
-FACTORED, DERIVED = PARTS["cholesky"][0], PARTS["cholesky_adjoint"][0]
+FACTORED, DERIVED = BLOCKED_FROM["cholesky"], BLOCKED_FROM["cholesky_adjoint"]
 PRECISION = {"float64": 1e-13, "float32": 1e-5}
 
 
