@@ -35,7 +35,6 @@ from adjoint.compiler.fuse.scans import Scans
 from adjoint.compiler.loops.build import BYTES, HALVES
 from adjoint.compiler.loops.formulas import REDUCTIONS, has_formula
 from adjoint.compiler.tables import Start
-from adjoint.compiler.targets.target import tuning
 from adjoint.dtypes import DTYPES
 from adjoint.graph import PRIMITIVES
 from adjoint.graph.primitive import no_kernel
@@ -251,7 +250,7 @@ def _literal(fusion: Fusion, root: int) -> tuple[str, bytes] | None:
 
 def _writes_much(fusion: Fusion, nest: Nest) -> bool:
     written = size_of(nest.domain) * sum([BYTES[fusion.dtypes[slot]] for slot in nest.stored])
-    if written < tuning().jammed_from:
+    if written < fusion.tuning.jammed_from:
         return False
     roots = {fusion.views[i].root for step in nest.steps for i in step.inputs if i not in nest.level}
     return written >= 4 * sum([size_of(fusion.shapes[r]) * BYTES[fusion.dtypes[r]] for r in roots])

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from adjoint.compiler.fuse.fusion import Fusion
 from adjoint.compiler.fuse.kinds import Nest, Product, Unit, View
 from adjoint.compiler.schedule.matmul import is_batch
-from adjoint.compiler.targets.target import tuning
 from adjoint.shapes import contiguous, size_of
 
 
@@ -33,7 +32,7 @@ def follow(
                 nest = units[found[0]]
                 assert isinstance(nest, Nest)
                 matrix = size_of(nest.domain[-2:])
-                tile = nest.tile or max(tuning().followed_tile // matrix, 1) * matrix
+                tile = nest.tile or max(fusion.tuning.followed_tile // matrix, 1) * matrix
                 units[found[0]] = nest._replace(followers=(*nest.followers, unit), tile=tile)
                 at[index] = made[unit.step.output] = found[0]
                 break
@@ -64,10 +63,10 @@ def _may_follow(fusion: Fusion, nest: Unit, product: Product, view: View, place:
 def _passes_over(fusion: Fusion, nest: Nest, product: Product, view: View) -> bool:
     """Whether a nest makes or reads the matrices that a product reads through a view, in the order of the batch."""
     domain = nest.domain
-    if nest.is_one_row or len(domain) < 3 or domain[-1] < 16 or size_of(domain) < tuning().followed_from:
+    if nest.is_one_row or len(domain) < 3 or domain[-1] < 16 or size_of(domain) < fusion.tuning.followed_from:
         return False
     matrix, steps = size_of(domain[-2:]), contiguous(domain)
-    if matrix > tuning().followed_matrix or nest.tile % matrix or not nest.stored:
+    if matrix > fusion.tuning.followed_matrix or nest.tile % matrix or not nest.stored:
         return False
     if nest.level.get(view.root) != "element" or view.root not in nest.stored:
         whole = View(view.root, 0, domain, steps)

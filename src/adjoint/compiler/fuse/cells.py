@@ -13,7 +13,6 @@ from adjoint.compiler.fuse.fusion import Fusion
 from adjoint.compiler.fuse.kinds import Nest, Unit, Window, broadcast
 from adjoint.compiler.loops.build import lanes_of
 from adjoint.compiler.loops.formulas import lowered
-from adjoint.compiler.targets.target import tuning
 from adjoint.shapes import size_of
 
 MOST_TOGETHER = 9  # cells of a pool's window that are computed together, in registers
@@ -53,7 +52,7 @@ def _window(units: list[Unit], index: int) -> Window:
 def _is_plain(fusion: Fusion, nest: Nest) -> bool:
     """Whether a nest computes numbers of one dtype from such numbers at each cell of channels-last images, and nothing else."""
     domain, level, dtypes = nest.domain, nest.level, fusion.dtypes
-    if len(domain) != 4 or nest.split is not None or not nest.stored or len(nest.steps) > tuning().most_by_cells:
+    if len(domain) != 4 or nest.split is not None or not nest.stored or len(nest.steps) > fusion.tuning.most_by_cells:
         return False
     dtype = dtypes[nest.stored[0]]
     if dtype not in ("float32", "float64") or any(dtypes[slot] != dtype for slot in nest.stored):

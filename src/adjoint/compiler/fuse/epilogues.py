@@ -62,7 +62,7 @@ def _fits(fusion: Fusion, unit: Product | Window, nest: Nest) -> bool:
     if nest.by_cells or unit.step.op.name == "convolution_weight_gradient":  # which adds up over the images
         return False
     if (
-        size < tuning().joined_from
+        size < fusion.tuning.joined_from
         or size_of(domain) != size
         or len(domain) < 2
         or domain[-1] != m
@@ -72,7 +72,7 @@ def _fits(fusion: Fusion, unit: Product | Window, nest: Nest) -> bool:
         return False
     if isinstance(unit, Product) and in_parts(unit):  # neither does it come row by row
         return False
-    if nest.is_one_row or not nest.stored or unit.grain > 8 * tuning().joined_tile or nest.tile % unit.grain:
+    if nest.is_one_row or not nest.stored or unit.grain > 8 * fusion.tuning.joined_tile or nest.tile % unit.grain:
         return False
     whole = nest.whole(slot)  # else in another order
     return all([view.root != slot or view == whole for view in [fusion.views[i] for i in nest.read]])

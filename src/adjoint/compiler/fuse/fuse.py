@@ -498,6 +498,7 @@ class Fusing(Slots):
             self.ready,
             frozenset(self.objects),
             self.slots,
+            self.tuning,
         )
         views, nothing = self.views, frozenset[int]()
         reads = [unit.read() if isinstance(unit, OpenNest) else nothing for unit in self.placed]

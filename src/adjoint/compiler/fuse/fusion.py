@@ -7,6 +7,7 @@ from functools import cached_property
 
 from adjoint._tuples import Lasting, NamedTuple
 from adjoint.compiler.fuse.kinds import Host, Nest, Unit, View
+from adjoint.compiler.targets.target import Tuning
 from adjoint.plan.plan import Plan
 from adjoint.plan.text import Labels
 from adjoint.shapes import Shape, contiguous
@@ -22,6 +23,7 @@ class _Parts(NamedTuple):
     ready: Mapping[int, int]
     objects: frozenset[int]
     slots: int
+    tuning: Tuning
 
 
 class Fusion(Lasting, _Parts):
@@ -32,6 +34,7 @@ class Fusion(Lasting, _Parts):
              when it is `ready`
     objects  slots that hold what native code can't read
     slots    how many there are, those of the plan and those that were added
+    tuning   the table of the processor that is compiled for
     """
 
     def with_units(self, units: Iterable[Unit]) -> Fusion:

@@ -14,7 +14,6 @@ from adjoint.compiler.fuse.fusion import Fusion, Slots
 from adjoint.compiler.fuse.kinds import Nest, Unit, View, repeats
 from adjoint.compiler.fuse.padded import PADDED
 from adjoint.compiler.loops.formulas import REDUCTIONS
-from adjoint.compiler.targets.target import tuning
 from adjoint.graph import array_type
 from adjoint.plan.plan import Step
 from adjoint.shapes import contiguous, size_of
@@ -94,7 +93,7 @@ def _read_by_like(fusion: Fusion, units: list[Unit], maker: int, slot: int, read
         unit = units[index]
         if not isinstance(unit, Nest) or index == maker or unit.domain != nest.domain:
             return False
-        if len(unit.steps) >= tuning().most_steps:
+        if len(unit.steps) >= fusion.tuning.most_steps:
             return False
         if [i for i in unit.read if fusion.views[i].root == slot] != [slot]:
             return False
@@ -153,7 +152,7 @@ def _parts(fusion: Fusion, index: int, slot: int, step: Step, source: int) -> li
     found = list(
         dict.fromkeys([i for s in steps for i in s.inputs if i not in nest.level and fusion.views[i].root == slot])
     )
-    if len(nest.steps) + 2 * len(found) > tuning().most_steps:
+    if len(nest.steps) + 2 * len(found) > fusion.tuning.most_steps:
         return None
     if not all([fusion.views[i].shape == nest.domain and not repeats(fusion.views[i]) for i in found]):
         return None
