@@ -594,7 +594,7 @@ def test_a_plan_is_explained_kernel_by_kernel() -> None:
     y.numpy()
     with pytest.raises(ValueError, match="has been computed"):
         ad.execution.explain(y)
-    with pytest.raises(TypeError, match="explain: expected tensors, got float"):
+    with pytest.raises(TypeError, match="explain: expected tensors or one compiled function, got float"):
         ad.execution.explain(3.0)
 
 

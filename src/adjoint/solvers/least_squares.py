@@ -137,6 +137,7 @@ def least_squares(
         return f.where(free, grad(lambda w: total(w) / 2)(v), v - x)
 
     x = differentiable(x, success, condition, conjugate_gradients if start.size > DENSE else None)
+    x = f.where(free, x, stop_gradient(x))  # what a bound holds doesn't move, to the last bit
     cost = total(x)
     if alone:
         return Fit(measured(unravel(x)), None, None, residuals(unravel(x), *args), cost, success, tries)
