@@ -136,8 +136,7 @@ def least_squares(
     def condition(v: Tensor) -> Tensor:
         return f.where(free, grad(lambda w: total(w) / 2)(v), v - x)
 
-    x = differentiable(x, success, condition, conjugate_gradients if start.size > DENSE else None)
-    x = f.where(free, x, stop_gradient(x))  # what a bound holds doesn't move, to the last bit
+    x = _held(differentiable(x, success, condition, conjugate_gradients if start.size > DENSE else None), free)
     cost = total(x)
     if alone:
         return Fit(measured(unravel(x)), None, None, residuals(unravel(x), *args), cost, success, tries)
@@ -187,6 +186,11 @@ def _free(x: Tensor, slope: Tensor, low: Any, high: Any) -> Tensor:
     if low is None:
         return f.ones(x.shape, dtype="bool")
     return ~(((x <= low) & (slope >= 0)) | ((x >= high) & (slope <= 0)))
+
+
+def _held(x: Tensor, free: Tensor) -> Tensor:
+    """What a bound holds doesn't move with anything, to the last bit."""
+    return f.where(free, x, stop_gradient(x))
 
 
 def _covariance(matrix: Tensor, cost: Tensor, free: Tensor) -> Tensor:
