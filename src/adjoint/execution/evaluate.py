@@ -221,9 +221,7 @@ def _run(executable: Executable, leaves: list[Any], numbers: list[Any], donated:
     if executable.price == math.inf:
         return _guarded(compute, executable.masking)
     executable.unpriced -= 1
-    if (
-        executable.unpriced > 0
-    ):  # the clock takes as long as some steps: a part of the runs is timed, which stand for all
+    if executable.unpriced > 0:  # the clock takes as long as some steps: a part of the runs is timed, for all
         return _guarded(compute, executable.masking)
     started = thread_time()  # of the processor: others keep it busy at times
     results = _guarded(compute, executable.masking)
