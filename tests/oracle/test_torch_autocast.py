@@ -77,6 +77,8 @@ LAYERS = {
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_a_layer_computes_in_the_type_that_its_functions_have(name):
+    if name.startswith("LSTM(") and not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        pytest.skip("PyTorch's own LSTM has no bfloat16 kernel for this processor, and raises")
     torch.manual_seed(0)
     for kind in ("float32", "bfloat16"):
         results, state = [], None
