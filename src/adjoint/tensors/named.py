@@ -119,8 +119,9 @@ def variable_of(node: Node) -> Variable | None:
 def owner_of(x: Any) -> Any:
     """The tensor whose memory a tensor is, or is a part of."""
     while x._base is not None:
-        _ = x.node  # which looks whether another tensor has the memory by now
-        x = x._base
+        _ = x.node  # which looks whether another tensor has the memory by now, or nobody else
+        base = x._base
+        x = x if base is None else base
     return x
 
 

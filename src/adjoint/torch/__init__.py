@@ -47,6 +47,7 @@ try:  # so many modules make hundreds of thousands of objects, through which the
         _reductions,
         _settings,
         _shapes,
+        _shared,
         _signals,
         _sorting,
         _storages,

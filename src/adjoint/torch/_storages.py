@@ -57,11 +57,11 @@ def overlapping(lying: Iterable[tuple[Any, Any, Lying]]) -> set[Any]:
 
 def lying(x: Tensor) -> Lying | None:
     """How a tensor lies in its owner's memory; None where that can't be said by steps, or isn't all: of a conjugate."""
-    part: Any = x
+    part: Any = x._as_view()
     while isinstance(part, View):
         if part._apply is ops.conj:
             return None
-        part = part._below()
+        part = part._below()._as_view()
     layout, whole = x._layout(), owner_of(x)._layout()
     if layout is None or whole is None or (whole.size and not in_order(whole)):
         return None

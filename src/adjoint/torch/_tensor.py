@@ -229,8 +229,8 @@ class Tensor(Core):
         return iter([self[i] for i in range(self.node.type.shape[0])])
 
     def __copy__(self) -> Any:
-        if type(self) is Parameter:
-            return reclassed(Core.__copy__(_plain(self)), Parameter)
+        if isinstance(self, Parameter):
+            return Parameter(self.data, self.requires_grad)
         made = self.detach()  # which shares memory, as in PyTorch
         return made.requires_grad_() if self.node.tracked else made  # a leaf, also of what was computed
 
@@ -292,6 +292,10 @@ class Tensor(Core):
             raise as_pytorchs(error) from None
 
     # In place -------------------------------------------------------------------------------------------------------------
+
+    def _as_view(self) -> Tensor:
+        """The tensor; of one that shares another's memory, the view that it is."""
+        return self
 
     def _replace(self, value: Any, operation: str) -> Tensor:
         """Write a value over all elements, cast and broadcast to them."""
@@ -391,7 +395,7 @@ def as_torch(x: Any) -> Any:
 
 def reclassed(x: Any, kind: type) -> Any:
     """A plain tensor as one of a class; views become tensors of their own."""
-    x.__class__ = kind if kind in (Tensor, Parameter) else Tensor
+    x.__class__ = Parameter if issubclass(kind, Parameter) else Tensor
     return x
 
 

@@ -27,7 +27,6 @@ from ._aliasing import (
     after_turns,
     before_turns,
     found_same,
-    give_other_memory,
     laid,
     memories,
     memory_of,
@@ -44,10 +43,12 @@ from ._writing import in_steps, ints, is_basic, nodes, selecting
 __all__ = [
     "SURFACE",
     "View",
+    "bypassing",
     "conjugated",
     "flat_view",
     "following",
     "following_a_list",
+    "itself",
     "part",
     "permuted",
     "reshaping",
@@ -286,7 +287,7 @@ def _write_untracked(base: Tensor, node: Node) -> None:
     own = base.node
     whole = base
     while isinstance(whole, View) and not whole.is_leaf:
-        whole = whole._below()
+        whole = whole._below()._as_view()
     if not own.tracked or whole.is_leaf:
         with mode(grad=False):
             base._assign(node, "in-place operation on .data")
@@ -345,13 +346,14 @@ def turn(x: Tensor, forth: Apply, back: Apply, layout: Layout, operation: str) -
     if get_mode().grad and node.tracked and x.is_leaf:
         Core._assign(x, node, operation)  # it raises: a leaf isn't written to while it is tracked
     first: Callable[[], Any]
-    if isinstance(x, View):
-        apply, write = x._apply, x._write
-        x._at = None
-        first = functools.partial(laid, x._below(), x._turns, x._lay)
-        x._apply = lambda below: forth(apply(below))
-        x._write = None if write is None else lambda below, value: write(below, back(value))
-        x._seen = None
+    view = x._as_view()
+    if isinstance(view, View):
+        apply, write = view._apply, view._write
+        view._at = None
+        first = functools.partial(laid, view._below(), view._turns, view._lay)
+        view._apply = lambda below: forth(apply(below))
+        view._write = None if write is None else lambda below, value: write(below, back(value))
+        view._seen = None
     else:
         first = functools.partial(memory, node.type.shape)
         with mode(grad=True):
@@ -472,47 +474,10 @@ def _set_imag(self: Any, value: Any) -> None:
 
 def _data(self: Any) -> Tensor:
     """An untracked view: what is written to it is written to the tensor, without being recorded."""
-    return view_of(self, stop_gradient, _bypassing, _itself, tracked_write=False)
+    return view_of(self, stop_gradient, bypassing, itself, tracked_write=False)
 
 
-def _set_data(self: Any, value: Any) -> None:
-    """Give a tensor the memory of a copy of the value: views that were made before keep theirs. What adjoint itself assigns,
-    as an optimizer does, is written where the tensor lies."""
-    if isinstance(value, View) and value._apply is stop_gradient and value._below() is self:
-        return  # `x.data += 1` has written already
-    if not _getframe(1).f_globals.get("__name__", "").startswith("adjoint."):
-        if self.node.tracked and not self.is_leaf:
-            raise RuntimeError(
-                "data: a computed tensor would get another value and keep its derivative; assign to its name, or to a "
-                f"detach(){at_user()}"
-            )
-        _give_memory(self)
-    self._put_data(value)
-
-
-def _give_memory(x: Any) -> None:
-    """Leave a tensor's memory to the views that were made of it, and give it memory of its own."""
-    if not isinstance(x, View):
-        holder = new(Tensor)
-        holder.node = x.node
-        give_other_memory(x, holder)
-        return
-    apart = new(type(x))
-    for name in View.__slots__:
-        if hasattr(x, name):
-            setattr(apart, name, getattr(x, name))
-    if isinstance(x, LeafView):
-        apart._own = new(Tensor)
-        apart._own.node = x._own.node
-    base = new(Tensor)
-    base.node = stop_gradient(x.node) if x.node.tracked else x.node
-    give_other_memory(x, apart)
-    x._base, x._memory = base, memory_of(base)
-    x._turns, x._seen, x._alone, x._of_leaf, x._at = 0, None, False, False, None
-    x._tracked_write, x._apply, x._write, x._lay = True, _itself, _bypassing, _itself
-
-
-def _itself(x: Any) -> Any:
+def itself(x: Any) -> Any:
     return x
 
 
@@ -555,7 +520,7 @@ def _part_at_nodes(x: Any, at: tuple[Any, ...]) -> Tensor:
     return view
 
 
-def _bypassing(old: Node, value: Node) -> Node:
+def bypassing(old: Node, value: Node) -> Node:
     return value
 
 
@@ -576,7 +541,7 @@ def _complex(dtype: Any) -> Any:
 # They are put onto the class here, for a view is a tensor itself.
 for _name, _method in {
     "T": property(following(_T)), "mT": property(following(_mT)), "H": property(_H), "mH": property(_mH),
-    "real": property(_real, _set_real), "imag": property(_imag, _set_imag), "data": property(following(_data), _set_data),
+    "real": property(_real, _set_real), "imag": property(_imag, _set_imag), "data": property(following(_data)),
     "detach": following(_detach), "__getitem__": _getitem,
 }.items():  # fmt: skip
     setattr(Tensor, _name, _method)

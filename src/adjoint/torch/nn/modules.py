@@ -91,6 +91,8 @@ class Module(Surgery, Saving):
     def __setattr__(self, name: str, value: Any) -> None:
         if type(value) is Core:  # of a layer of the core's
             value.__class__ = Parameter if value.requires_grad and value.is_leaf else Tensor
+        elif isinstance(value, Parameter):
+            _ = value.node  # which makes it a plain one if it was made of a tensor that nobody else holds
         elif isinstance(value, CoreModule) and not isinstance(value, Module):
             _adopt(value)
             if name == "out_proj" and isinstance(

@@ -8,11 +8,13 @@ from typing import Any
 
 from adjoint.nn import utils as core_utils
 from adjoint.tensors.assignment import rebind
+from adjoint.tensors.located import at_user
 from adjoint.tensors.named import variable_of
 from adjoint.tracing import active
 
 from ..._missing import getter
 from ..._names import recorded_at_user, with_keywords
+from ..._shared import lay_in
 from ..._tensor import Core
 from . import parametrizations, parametrize, prune, rnn, stateless
 from .fusion import (
@@ -26,7 +28,20 @@ from .normed import remove_spectral_norm, remove_weight_norm, spectral_norm, wei
 
 __all__ = [*(n for n in core_utils.__all__ if n not in globals()), "parametrizations", "parametrize", "prune", "rnn",
            "fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights", "skip_init", "stateless",
-           "clip_grad_norm", "remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"]  # fmt: skip
+           "clip_grad_norm", "remove_spectral_norm", "remove_weight_norm", "spectral_norm", "vector_to_parameters",
+           "weight_norm"]  # fmt: skip
+
+
+def vector_to_parameters(vec: Any, parameters: Any) -> None:
+    """Let parameters lie in parts of a vector one after another, with its values."""
+    given = list(parameters)
+    count = sum([p.numel() for p in given])
+    if vec.shape != (count,):
+        raise ValueError(f"vector_to_parameters: {count} numbers don't fit a vector of shape {vec.shape}{at_user()}")
+    start = 0
+    for p in given:
+        lay_in(p, vec.detach()[start : start + p.numel()].view(p.shape))
+        start += p.numel()
 
 
 def _foreach(f: Any) -> Any:
