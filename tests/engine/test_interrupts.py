@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import gc
 import importlib
 import inspect
@@ -19,7 +20,7 @@ from adjoint import optim, tracing
 from adjoint.execution import numpy_programs
 from adjoint.execution.native import relatives
 from adjoint.execution.tiers import tiers
-from adjoint.graph import MODE, collector, get_mode
+from adjoint.graph import collector
 from adjoint.runtime import llvm
 from adjoint.runtime.blas import single_threaded
 from interrupting import Interrupter
@@ -336,11 +337,12 @@ def backend() -> Iterator[Callable[[str], None]]:
     tiers.backend = before
 
 
-def left_behind(mode: Any) -> list[str]:
-    """What an interrupt has left switched, held or exchanged."""
+def left_behind(before: contextvars.Context) -> list[str]:
+    """What an interrupt has left switched, held or exchanged. Each context variable was set before, if only to its default."""
+    changed = [x.name for x, value in contextvars.copy_context().items() if before.get(x, "unset") is not value]
     found = {
         "the collector is off": not gc.isenabled(),
-        "the mode is another": get_mode() is not mode,
+        f"other values of {changed}": bool(changed),
         "SIGINT has another handler": signal.getsignal(signal.SIGINT) is not signal.default_int_handler,
         "BLAS stays on one thread": single_threaded.inside != 0,
         "a function is being traced": tracing.active() is not None,
@@ -354,13 +356,11 @@ def left_behind(mode: Any) -> list[str]:
     return [what for what, is_so in found.items() if is_so]
 
 
-def tidy(mode: Any) -> None:
-    """Put back what an interrupt has left behind that can't come in truth."""
+def tidy() -> None:
+    """Put back what an interrupt has left behind that can't come in truth, besides context variables."""
     gc.enable()
-    MODE.set(mode)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     single_threaded.inside = 0
-    tracing.ACTIVE.set(None)
     for lock in (evaluation.evaluation_lock(), llvm.lock):
         while lock._is_owned():
             lock.release()
@@ -376,17 +376,20 @@ def sweep(scenario: Callable[[], Scenario], possible: bool, most: int) -> None:
     never(action)
     step = max(1, never.count // most)
     for at in range(step // 2, never.count, step):
-        mode = get_mode()
+        context = contextvars.copy_context()
         action, check = scenario()
         interrupt = Interrupter(at, possible)
-        interrupt(action)
+        if possible:
+            interrupt(action)
+        else:  # in a context of its own: one that can't come in truth may leave any setting as it was inside of a block
+            contextvars.copy_context().run(interrupt, action)
         if not interrupt.came:  # the ways differ a little from one time to the next
             continue
         if possible:
             assert interrupt.raised, interrupt.place
-            assert left_behind(mode) == [], interrupt.place
+            assert left_behind(context) == [], interrupt.place
         else:
-            tidy(mode)
+            tidy()
         try:
             check()
         except BaseException as error:
@@ -435,11 +438,11 @@ def test_a_handler_that_evaluates_what_it_interrupts(name: str, backend: Callabl
 def test_an_interrupt_leaves_the_collector_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wherever it comes, where many objects were made too: nothing stays frozen."""
     monkeypatch.setattr(collector, "MANY", -1)
-    at, frozen, went_on = 0, gc.get_freeze_count(), True
+    at, frozen, went_on, context = 0, gc.get_freeze_count(), True, contextvars.copy_context()
     while went_on:
         interrupt = Interrupter(at, True)
         interrupt(lambda: collector.without_collector(list))
-        assert left_behind(get_mode()) == [] and gc.get_freeze_count() == frozen, interrupt.place
+        assert left_behind(context) == [] and gc.get_freeze_count() == frozen, interrupt.place
         at, went_on = at + 1, interrupt.came
     assert at > 5 or sys.version_info >= (3, 12)  # which tells tracers of fewer instructions
 
