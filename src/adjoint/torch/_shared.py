@@ -100,6 +100,15 @@ class Shared:
     def _layout(self) -> Any:
         return turned_layout(self, turns(self)) if turns(self) else self._as_view()._layout()
 
+    def detach_(self) -> Any:
+        """Cut it from what it was computed from; a leaf is data again."""
+        view = self._as_view()
+        if isinstance(view, LeafView):
+            view.requires_grad_(False)
+        else:
+            view.detach_()
+        return self
+
     def requires_grad_(self, requires_grad: bool = True) -> Any:
         """Make it a leaf that is differentiated by, or data again."""
         self._as_view().requires_grad_(requires_grad)
@@ -155,12 +164,14 @@ def lay_in(x: Any, value: Any) -> None:
             "data: a computed tensor would get another value and keep its derivative; assign to its name, or to a "
             f"detach(){at_user()}"
         )
+    hooks = x.node.attributes.hooks if tracked else None
     _give_memory(x)
     base: Any = x._base if isinstance(x, View) else x
     if isinstance(value, Core) and value.dtype is x.dtype and value.shape != x.shape and not isinstance(x, LeafView):
         base.node = stop_gradient(value.node) if value.node.tracked else value.node
-        if tracked:
+        if tracked:  # of another shape, so with no gradient yet
             Core.requires_grad_(base, True)
+            base.node.attributes.hooks = hooks
     else:
         x._put_data(value)
     if isinstance(value, Tensor) and value.node.type is base.node.type and tracing.active() is None:

@@ -134,7 +134,10 @@ class Tensor(Core):
     def detach_(self) -> Tensor:
         """Cut this tensor from what it was computed from. Views that were made before go on being differentiated."""
         before = self.node
-        self.node = stop_gradient(before)
+        if self.is_leaf:  # data that keeps its gradient
+            Core.requires_grad_(self, False)
+        else:
+            self.node = stop_gradient(before)
         note_same(self, before, "detached")
         return self
 
@@ -245,7 +248,7 @@ class Tensor(Core):
 
     def __reduce__(self) -> Any:
         kind = Parameter if isinstance(self, Parameter) else Tensor
-        return _rebuild, (kind, copy.copy(np.asarray(self.data.numpy())), self.is_leaf and self.requires_grad)
+        return _rebuild, (kind, copy.copy(np.asarray(self.data.numpy())), self.requires_grad)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return self.__reduce__()

@@ -42,6 +42,7 @@ from ._writing import in_steps, ints, is_basic, nodes, selecting
 
 __all__ = [
     "SURFACE",
+    "LeafView",
     "View",
     "bypassing",
     "conjugated",

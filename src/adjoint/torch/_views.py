@@ -25,7 +25,7 @@ from ._elementwise import made
 from ._names import FUNCTIONS, METHODS, like, method
 from ._parts import memory, offset_of, relaid
 from ._tensor import Core, Tensor, in_order, torch_tensor
-from ._view_tensors import flat_view, following, part, permuted, reshaping, turn, view_of
+from ._view_tensors import LeafView, flat_view, following, part, permuted, reshaping, turn, view_of
 
 
 def sizes(shape: tuple[Any, ...]) -> tuple[int, ...]:
@@ -462,20 +462,41 @@ METHODS["unfold"] = _unfold
 @as_named()
 def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """Elements at given steps of the memory, as a view."""
-    flat: Any = owner_of(input).reshape(-1)
+    whole = _leaf_or_owner(input)
+    flat: Any = whole.reshape(-1)
     offset: int = input.storage_offset() if storage_offset is None else storage_offset  # type: ignore[attr-defined]
     size, stride = sizes((size,)), sizes((stride,))
     if len(size) != len(stride) or builtins.min((offset, *size, *stride)) < 0:
         raise RuntimeError(
             f"as_strided: a size and a step of each axis, none negative, not {size} and {stride}{at_user()}"
         )
+    if whole._base is not None and input.node.tracked:  # positions in the memory, of which a leaf is a part
+        lay = whole._layout()
+        if lay is None or not in_order(lay):
+            raise RuntimeError(
+                f"as_strided: a leaf that is a view and doesn't lie in order; clone() it first{at_user()}"
+            )
+        offset -= offset_of(lay)
     top = offset + builtins.sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-    if 0 not in size and top >= flat.shape[0]:
-        raise RuntimeError(f"as_strided: position {top} is beyond {flat.shape[0]} elements{at_user()}")
+    if 0 not in size and not 0 <= offset <= top < flat.shape[0]:
+        raise RuntimeError(f"as_strided: positions {offset} to {top} of {flat.shape[0]} elements{at_user()}")
     places, taken = _places(size, stride, offset), np.zeros(flat.shape[0], bool)
     taken[places] = True
     lay = functools.partial(_laid, shape=size, strides=stride, offset=offset)
     return _strided(flat, places, np.count_nonzero(taken) == places.size, lay)
+
+
+def _leaf_or_owner(x: Any) -> Any:
+    """The tensor whose memory another one is a part of, and by which that is differentiated: a leaf that is a view itself stands
+    for its part; what isn't differentiated has a detached one."""
+    if not x.node.tracked:
+        owner = owner_of(x)
+        return owner.detach() if owner.node.tracked else owner
+    while x._base is not None and not isinstance(x._as_view(), LeafView):
+        below = x._as_view()._below()
+        _ = below.node  # which looks whether anybody else has its memory
+        x = below
+    return x
 
 
 def _laid(a: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:

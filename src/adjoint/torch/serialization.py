@@ -120,7 +120,7 @@ class _Parts:
     def entry(self, x: Any) -> dict[str, Any]:
         """Its entry."""
         kind = "array" if isinstance(x, np.ndarray) else "parameter" if isinstance(x, Parameter) else "tensor"
-        made = {kind: self.name(x), "grad": isinstance(x, Core) and x.requires_grad and x.is_leaf}
+        made = {kind: self.name(x), "grad": isinstance(x, Core) and x.requires_grad}
         if kind != "array":
             self.entries.append((made, x))
         return made

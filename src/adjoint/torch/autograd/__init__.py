@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from adjoint.derive import one_cotangent, reverse
-from adjoint.graph import mode
-from adjoint.primitives.core import cast, ops, stop_gradient
+from adjoint.graph import Node, Search, mode
+from adjoint.primitives.core import LEAF, VERSION, cast, ops, stop_gradient
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.gradients import with_hooks
 from adjoint.tensors.located import at_user, recording_at_user
@@ -67,11 +67,12 @@ def grad(
         if not x.node.tracked:
             raise RuntimeError(f"grad: an input doesn't require a gradient{at_user()}")
     with recording_at_user(), mode(grad=True):
-        found = reverse(nodes, cotangents, [x.node for x in xs])
+        wanted = _versions(nodes, [x.node for x in xs])
+        found = _sums(wanted, reverse(nodes, cotangents, [node for same in wanted for node in same]))
     results: list[Any] = []
     after: dict[Any, Any] = {}  # what a leaf's hooks, which are called once, have left
-    for x, g in zip(xs, found, strict=True):
-        if g is None and x.node.tracked and comes_from([y.node for y in ys], {x.node}, tracked=True):
+    for x, g, same in zip(xs, found, wanted, strict=True):
+        if g is None and x.node.tracked and comes_from([y.node for y in ys], set(same), tracked=True):
             g = ops.zeros(x.node.type)  # by steps alone, such as sign, whose derivative is 0
         if g is None and not allow_unused and not materialize_grads:
             raise RuntimeError(
@@ -86,6 +87,33 @@ def grad(
             g = after[x.node]
             results.append(_wrapped(g if create_graph else stop_gradient(g)))
     return tuple(results)
+
+
+_LEAVES = Search((LEAF, VERSION), VERSION)
+
+
+def _versions(roots: list[Node], inputs: list[Node]) -> list[list[Node]]:
+    """Each input with what else it was in the graph of some nodes: a leaf gets new values, through `.data` or by an optimizer,
+    and the gradient by it is that by all of them, as in `backward()`."""
+    met: dict[Any, list[Node]] = {x.attributes: [] for x in inputs if x.op is LEAF or x.op is VERSION}
+    if met:
+        for node in dict.fromkeys([x for root in roots for x in _LEAVES.below(root)]):
+            if node.attributes in met:
+                met[node.attributes].append(node)
+    return [
+        [x, *[y for y in met.get(x.attributes, ()) if y is not x]] if x.op in (LEAF, VERSION) else [x] for x in inputs
+    ]
+
+
+def _sums(wanted: list[list[Node]], found: list[Node | None]) -> list[Node | None]:
+    """The gradients of inputs from those of all that each of them was."""
+    results, each = list[Node | None](), iter(found)
+    for same in wanted:
+        total = None
+        for _, g in zip(same, each, strict=False):
+            total = g if total is None else total if g is None else ops.add(total, g)
+        results.append(total)
+    return results
 
 
 def _cotangent(y: Any, u: Any) -> Any:

@@ -1,0 +1,119 @@
+"""What a leaf keeps when it gets another value, is cut off, saved or lies in a memory: these numbers are PyTorch 2.13's, but for
+derivatives of what was computed before the value changed, which are those of the value that was computed with."""
+
+import io
+import pickle
+
+import numpy as np
+import pytest
+
+import adjoint.torch as torch
+from adjoint.torch import nn
+
+COSINES = np.cos([1.0, 2.0, 3.0])
+
+
+def gets_memory(x):
+    x.data = torch.ones(3)
+
+
+def is_written_to(x):
+    x.data[0] = 5
+
+
+def is_copied_to(x):
+    with torch.no_grad():
+        x.copy_(torch.ones(3))
+
+
+def is_trained(x):
+    x.grad = torch.ones(3)
+    torch.optim.SGD([x], lr=0.1).step()
+
+
+@pytest.mark.parametrize("change", [gets_memory, is_written_to, is_copied_to, is_trained])
+@pytest.mark.parametrize("make", [torch.Tensor.requires_grad_, nn.Parameter])
+def test_a_gradient_by_a_leaf_is_that_by_all_that_it_was(make, change):
+    given = torch.tensor([1.0, 2.0, 3.0])
+    x = make(given)
+    heard = []
+    x.register_hook(lambda g: heard.append(g.tolist()))
+    y = torch.sin(x).sum()
+    change(x)
+    (found,) = torch.autograd.grad(y, x)
+    np.testing.assert_allclose(found.tolist(), COSINES, 1e-6)
+    now = 2 * x.detach().numpy()
+    z = y + (x * x).sum()  # the value from before, and the one of now
+    (found,) = torch.autograd.grad(z, [x], allow_unused=True)
+    np.testing.assert_allclose(found.tolist(), COSINES + now, 1e-6)
+    np.testing.assert_allclose(heard, [COSINES, COSINES + now], 1e-6)
+    x.grad = None
+    z.backward()
+    np.testing.assert_allclose(x.grad.tolist(), COSINES + now, 1e-6)
+    (slope,) = torch.autograd.grad(y, x, create_graph=True)
+    (curve,) = torch.autograd.grad(slope.sum(), x)
+    np.testing.assert_allclose(curve.tolist(), -np.sin([1.0, 2.0, 3.0]), 1e-6)
+
+
+def test_a_parameter_of_another_shape_keeps_its_hooks():
+    p = nn.Parameter(torch.ones(4))
+    p.register_hook(lambda g: g * 10)
+    p.data = p.data[:2]
+    (p * p).sum().backward()
+    assert p.grad.tolist() == [20, 20]
+
+
+def test_a_leaf_that_is_a_view_is_differentiated_as_strided():
+    x = torch.arange(8.0)[2:].reshape(2, 3).requires_grad_()
+    y = x.as_strided((2, 2), (3, 1))  # from the first element of x
+    assert y.requires_grad and y.tolist() == [[2, 3], [5, 6]]
+    (y * y).sum().backward()
+    assert x.grad.tolist() == [[4, 6, 0], [10, 12, 0]]
+    assert x.as_strided((2,), (1,), 6).tolist() == [6, 7]
+    p = nn.Parameter(x.detach())
+    q = p[1].as_strided((3,), (1,))
+    (q * q).sum().backward()
+    assert p.grad.tolist() == [[0, 0, 0], [10, 12, 14]]
+    with pytest.raises(RuntimeError, match="positions -1 to 0 of 6 elements"):
+        x.as_strided((2,), (1,), 1)  # beside the leaf, by which that has no derivative
+
+
+@pytest.mark.parametrize("cut", [torch.Tensor.detach, lambda x: x.data])
+def test_what_is_detached_stays_so_as_strided(cut):
+    x = torch.ones(2, 2, requires_grad=True)
+    y = cut(x).as_strided((2,), (1,))
+    assert not y.requires_grad
+    y.mul_(3)
+    assert x.tolist() == [[3, 3], [1, 1]] and x.is_leaf and x.requires_grad
+
+
+@pytest.mark.parametrize("make", [nn.Parameter, lambda t: torch.empty(0).set_(t).requires_grad_()])
+def test_a_leaf_in_another_memory_is_cut_off_in_place(make):
+    t = torch.ones(3)
+    x = make(t)
+    assert x.detach_() is x and not x.requires_grad
+    x.add_(1)
+    assert t.tolist() == x.tolist() == [2, 2, 2]
+
+
+def test_a_leaf_that_is_cut_off_keeps_its_gradient():
+    x = torch.ones(3, requires_grad=True)
+    y = (x * x).sum()
+    y.backward()
+    x.detach_()
+    assert not x.requires_grad and x.grad.tolist() == [2, 2, 2]
+
+
+def saved(x):
+    file = io.BytesIO()
+    torch.save(x, file)
+    file.seek(0)
+    return torch.load(file)
+
+
+@pytest.mark.parametrize("through", [saved, lambda x: pickle.loads(pickle.dumps(x))])
+def test_a_computed_tensor_is_a_leaf_that_requires_a_gradient_once_it_is_loaded(through):
+    x = torch.ones(3, requires_grad=True)
+    found = through(x * 2)
+    assert found.requires_grad and found.is_leaf and found.tolist() == [2, 2, 2]
+    assert not through(x.detach()).requires_grad and not through(torch.ones(2)).requires_grad
