@@ -117,3 +117,52 @@ def test_a_computed_tensor_is_a_leaf_that_requires_a_gradient_once_it_is_loaded(
     found = through(x * 2)
     assert found.requires_grad and found.is_leaf and found.tolist() == [2, 2, 2]
     assert not through(x.detach()).requires_grad and not through(torch.ones(2)).requires_grad
+
+
+def test_steps_in_memory_are_those_from_before_axes_were_exchanged_in_place():
+    for grad in (False, True):
+        x = torch.arange(6.0).reshape(2, 3).clone().requires_grad_(grad)
+        with torch.no_grad():
+            x.transpose_(0, 1)
+        y = x.as_strided((2, 2), (1, 2))
+        assert y.tolist() == [[0, 2], [1, 3]] and y.requires_grad is grad
+        with torch.no_grad():
+            y.mul_(10)
+        assert x.tolist() == [[0, 30], [10, 4], [20, 5]]
+        if grad:
+            (x.as_strided((2,), (2,)) * torch.tensor([1.0, 2.0])).sum().backward()
+            assert x.grad.tolist() == [[1, 0], [0, 0], [2, 0]]
+
+
+def test_a_cast_of_a_module_leaves_the_memory_where_its_tensors_lay():
+    weight, mean = torch.ones(3), torch.ones(3)
+    module = nn.Module()
+    module.weight = nn.Parameter(weight)
+    module.register_buffer("mean", mean.detach())
+    module.own = nn.Parameter(torch.ones(3).clone())
+    seen = module.own.data
+    module.weight.grad = torch.ones(3)
+    optimizer = torch.optim.SGD(module.parameters(), lr=1.0)
+    module.double()
+    assert {x.dtype for x in (module.weight, module.mean, module.own, module.weight.grad)} == {torch.float64}
+    optimizer.step()
+    with torch.no_grad():
+        module.mean.zero_()
+        module.own.zero_()
+    assert module.weight.tolist() == module.mean.tolist() == module.own.tolist() == [0, 0, 0]
+    assert {x.dtype for x in (weight, mean, seen)} == {torch.float32}
+    assert weight.tolist() == mean.tolist() == seen.tolist() == [1, 1, 1]
+
+
+def test_leaves_that_share_memory_share_it_once_they_are_loaded():
+    memory = torch.arange(4.0)
+    leaf, part = nn.Parameter(memory), memory[1:3].requires_grad_()
+    first, second, third = saved([leaf, part, leaf.detach()])
+    assert type(first).__name__ == "Parameter" and first.requires_grad and second.requires_grad
+    assert isinstance(first, nn.Parameter) and not isinstance(second, nn.Parameter) and not third.requires_grad
+    with torch.no_grad():
+        second.fill_(7)
+        third[0] = 5
+    assert first.tolist() == third.tolist() == [5, 7, 7, 3] and second.tolist() == [7, 7]
+    (first * first).sum().backward()
+    assert first.grad.tolist() == [10, 14, 14, 6] and second.grad is None

@@ -24,7 +24,7 @@ from ._storages import Lying, Storage, place_in
 from ._tensor import Core, Parameter, Tensor
 from ._view_tensors import LeafView, View, bypassing, itself
 
-__all__ = ["Shared", "give_memory_of", "lay_in"]
+__all__ = ["Shared", "give_memory_of", "lay_in", "leave_memory"]
 
 _views: dict[int, tuple[weakref.ref[Any], View]] = {}  # by the addresses of the tensors that share
 _slot: Any = Core.bare_node
@@ -165,7 +165,7 @@ def lay_in(x: Any, value: Any) -> None:
             f"detach(){at_user()}"
         )
     hooks = x.node.attributes.hooks if tracked else None
-    _give_memory(x)
+    leave_memory(x)
     base: Any = x._base if isinstance(x, View) else x
     if isinstance(value, Core) and value.dtype is x.dtype and value.shape != x.shape and not isinstance(x, LeafView):
         base.node = stop_gradient(value.node) if value.node.tracked else value.node
@@ -198,7 +198,7 @@ def _set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = No
     return self
 
 
-def _give_memory(x: Any) -> None:
+def leave_memory(x: Any) -> None:
     """Leave a tensor's memory to the views that were made of it, and give it memory of its own."""
     if isinstance(x, Shared):
         give_other_memory(x, _end(x))

@@ -89,8 +89,8 @@ View.__deepcopy__ = deep_copy  # type: ignore[assignment, method-assign]
 
 
 def views_of_storages(places: dict[int, Place]) -> dict[int, Any]:
-    """By the addresses of a file's tensors, in place of those that share memory: views of the storages in which they lie. Of
-    parameters only one that is the whole storage has such views; others are by themselves."""
+    """By the addresses of a file's tensors, in place of those that share memory: views of the storages in which they lie; a
+    parameter that is a whole storage is that."""
     said = {
         key: Lying(stored.shape, stored.strides, stored.offset)
         for key, (_, stored, _) in places.items()
@@ -108,11 +108,12 @@ def views_of_storages(places: dict[int, Place]) -> dict[int, Any]:
         ):
             bases.setdefault(stored.storage, reclassed(tensor, Parameter))
     for key in shared:
-        _, stored, numbers = places[key]
+        tensor, stored, numbers = places[key]
         if stored.storage not in bases:
             bases[stored.storage] = as_torch(asarray(numbers))
-        if not stored.trained:
-            found[key] = place_in(bases[stored.storage].detach(), said[key])
+        if tensor is not bases[stored.storage]:
+            part = place_in(bases[stored.storage].detach(), said[key])
+            found[key] = Parameter(part) if stored.trained else part
     return found
 
 

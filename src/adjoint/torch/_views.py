@@ -463,6 +463,12 @@ METHODS["unfold"] = _unfold
 def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """Elements at given steps of the memory, as a view."""
     whole = _leaf_or_owner(input)
+    lay, leaf = whole._layout(), isinstance(whole._as_view(), LeafView)
+    if lay is not None and not in_order(lay):  # its axes were exchanged
+        whole = permuted(whole, tuple(sorted(range(lay.ndim), key=lambda i: -lay.strides[i])))
+        lay = whole._layout()
+    if lay is None or not in_order(lay):
+        raise RuntimeError(f"as_strided: of a tensor whose elements lie apart; clone() it first{at_user()}")
     flat: Any = whole.reshape(-1)
     offset: int = input.storage_offset() if storage_offset is None else storage_offset  # type: ignore[attr-defined]
     size, stride = sizes((size,)), sizes((stride,))
@@ -470,12 +476,7 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
         raise RuntimeError(
             f"as_strided: a size and a step of each axis, none negative, not {size} and {stride}{at_user()}"
         )
-    if whole._base is not None and input.node.tracked:  # positions in the memory, of which a leaf is a part
-        lay = whole._layout()
-        if lay is None or not in_order(lay):
-            raise RuntimeError(
-                f"as_strided: a leaf that is a view and doesn't lie in order; clone() it first{at_user()}"
-            )
+    if leaf:  # positions in the memory, of which a leaf is a part
         offset -= offset_of(lay)
     top = offset + builtins.sum((n - 1) * s for n, s in zip(size, stride, strict=True))
     if 0 not in size and not 0 <= offset <= top < flat.shape[0]:

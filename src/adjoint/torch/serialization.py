@@ -105,9 +105,11 @@ class _Parts:
         for k in sorted(shared):
             entry, x, at = found[k]
             owner = owner_of(x)
-            if owner is not x and not entry["grad"] and "tensor" in entry:
+            if owner is not x:
                 self.tensors.pop(self.names[id(x)], None)
-                entry["tensor"], entry["of"] = [list(at.shape), list(at.strides), at.offset], self.entry(owner)
+                kind = "tensor" if "tensor" in entry else "parameter"
+                entry[kind], entry["of"] = [list(at.shape), list(at.strides), at.offset], self.entry(owner)
+                entry["name"] = self.names[id(x)]
         return made
 
     def name(self, x: Any) -> str:
@@ -273,6 +275,11 @@ def _record(x: Any, tensors: Any, made: dict[str, Any]) -> Any:
     return found
 
 
+def _kept(x: Any, kind: str, grad: bool) -> Any:
+    """What is loaded, of the kind that was saved."""
+    return Parameter(x, grad) if kind == "parameter" else x.requires_grad_(grad)
+
+
 def _read(x: Any, tensors: Any, made: dict[str, Any]) -> Any:
     if not isinstance(x, dict):
         return x
@@ -280,16 +287,14 @@ def _read(x: Any, tensors: Any, made: dict[str, Any]) -> Any:
     if kind == "array":
         return np.array(tensors[value].numpy())
     if "of" in x:  # a part of another one's memory
-        key = json.dumps([value, x["of"]])
+        key = x.get("name") or json.dumps([value, x["of"]])
         if key not in made:
-            made[key] = place_in(
-                _read(x["of"], tensors, made).detach(), Lying(tuple(value[0]), tuple(value[1]), value[2])
-            )
+            at = Lying(tuple(value[0]), tuple(value[1]), value[2])
+            made[key] = _kept(place_in(_read(x["of"], tensors, made).detach(), at), kind, x["grad"])
         return made[key]
     if kind in ("tensor", "parameter"):
         if value not in made:
-            found = as_torch(tensors[value])
-            made[value] = Parameter(found, x["grad"]) if kind == "parameter" else found.requires_grad_(x["grad"])
+            made[value] = _kept(as_torch(tensors[value]), kind, x["grad"])
         return made[value]
     if kind == "module":
         return _module(x, tensors, made)

@@ -8,10 +8,14 @@ from typing import Any
 
 from adjoint.nn.module import Module as CoreModule
 from adjoint.nn.states import BEFORE_LOADING, BEFORE_SAVING, BUFFER, PARAMETER, KeyMismatch, state_hooks
+from adjoint.primitives.core import cast
+from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.located import at_user
 from adjoint.tensors.waiting import Waiting
 
+from .._shared import leave_memory
 from .._tensor import Parameter, as_torch
+from .._view_tensors import View
 
 __all__ = ["Saving"]
 
@@ -64,6 +68,17 @@ class Saving(CoreModule):
     def set_extra_state(self, state: Any) -> None:
         """Take what `get_extra_state` gave."""
         raise RuntimeError(f"{type(self).__name__} saves more than tensors and defines no set_extra_state{at_user()}")
+
+    def _cast(self, dtype: Any) -> Any:
+        """Cast floating parameters and buffers: in memory of their own, so that their views, and tensors in whose memory they
+        lay, stay what they were."""
+        to = dtype_of(dtype)
+        for tensor in (*self.parameters(), *self.buffers()):  # type: ignore[attr-defined]
+            if tensor.dtype.kind == "f" and tensor.dtype is not to and not isinstance(tensor, Waiting):
+                leave_memory(tensor)
+                if type(tensor) is View:  # whose base is its own now
+                    tensor._below().node = cast(tensor.node, to)
+        return CoreModule._cast(self, dtype)  # type: ignore[arg-type]
 
     def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
         """Give parameters and buffers the values of `state_dict`. Raises RuntimeError where it doesn't fit."""
