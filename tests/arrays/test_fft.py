@@ -9,6 +9,8 @@ import pytest
 import scipy.fft
 
 import adjoint as ad
+import adjoint.numpy.fft
+import adjoint.torch
 from adjoint.primitives import fourier_kernels
 from derivative_checks import check_derivatives
 
@@ -104,6 +106,51 @@ def test_kernels(library: str, dtype: str, axes: tuple[int, ...], monkeypatch: p
 def test_wrong_arguments(call: Any, kind: type[Exception], text: str) -> None:
     with pytest.raises(kind, match=text):
         call()
+
+
+ALONG_ONE = "fft ifft rfft irfft hfft ihfft dct idct dst idst".split()
+
+
+@pytest.mark.parametrize("name", ALONG_ONE)
+@pytest.mark.parametrize("n", [-1, 0, -2, 2.0, 2.5, "2"])
+def test_a_length_is_a_positive_integer(name: str, n: Any) -> None:
+    """-1 took the whole axis, as it does among the lengths of several axes."""
+    numpys = getattr(np.fft if hasattr(np.fft, name) else scipy.fft, name)
+    with pytest.raises((ValueError, TypeError)):
+        numpys(np.ones((2, 3)), n=n)
+    calls = [getattr(ad.fft, name)] + [getattr(adjoint.numpy.fft, name) for _ in range(hasattr(np.fft, name))]
+    for call in calls:
+        with pytest.raises((ValueError, TypeError), match=r"at least one element|integer"):
+            call(ad.ones((2, 3)), n=n)
+    if hasattr(adjoint.torch.fft, name):
+        with pytest.raises((ValueError, TypeError, RuntimeError)):
+            getattr(adjoint.torch.fft, name)(adjoint.torch.ones(2, 3), n=n)
+
+
+@pytest.mark.parametrize("name", "fftn ifftn rfftn irfftn dctn idctn dstn idstn fft2 ifft2 rfft2 irfft2".split())
+def test_minus_one_among_lengths_is_the_axis_own(name: str) -> None:
+    x = normal(4, 5)
+    reference = getattr(np.fft if hasattr(np.fft, name) else scipy.fft, name)
+    for s in ((-1, 3), (2, -1), (-1, -1), (6, -1)):
+        for axes in ((0, 1), (1, 0)):
+            found = getattr(ad.fft, name)(ad.tensor(x), s=s, axes=axes)
+            np.testing.assert_allclose(found.numpy(), reference(x, s=s, axes=axes), atol=1e-12)
+            assert found.shape == reference(x, s=s, axes=axes).shape
+    for s in ((0, 2), (2, -2), (2.0, 2)):
+        with pytest.raises((ValueError, TypeError)):
+            getattr(ad.fft, name)(ad.tensor(x), s=s)
+
+
+@pytest.mark.parametrize("name", "irfftn irfft2 hfftn hfft2".split())
+def test_pytorchs_minus_one_is_the_length_by_default(name: str) -> None:
+    x, both = adjoint.torch.ones(2, 3), getattr(adjoint.torch.fft, name)
+    assert both(x, s=(2, -1), dim=(0, 1)).shape == both(x, dim=(0, 1)).shape == (2, 4)
+    assert both(x, s=(2, -1), dim=(1, 0)).shape == (2, 2)
+
+
+def test_a_fast_length_of_what_is_no_integer_raises() -> None:
+    with pytest.raises(TypeError):
+        ad.fft.next_fast_len(2.5)  # type: ignore[arg-type]  # it looked for ever
 
 
 def test_a_batch_without_elements_has_a_transform() -> None:

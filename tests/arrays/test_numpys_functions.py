@@ -667,3 +667,46 @@ def test_rounding_complex_numbers_goes_by_parts(dtype, decimals):
     for found in (np.round(ad.tensor(z), decimals), ad.jit(lambda x: np.round(x, decimals))(ad.tensor(z))):
         assert found.dtype == dtype
         np.testing.assert_array_equal(found.numpy().view(expected.real.dtype), expected.view(expected.real.dtype))
+
+
+@pytest.mark.parametrize("axis", [None, 0, -1, (0, 1), (), 1, (1,)])
+@pytest.mark.parametrize("trim", ["fb", "BF", "f", "b"])
+def test_zeros_are_trimmed_as_numpy_does(trim: str, axis: Any) -> None:
+    """The axis was ignored."""
+    edged = np.zeros((4, 5, 2))
+    edged[1, 2] = edged[2, 1, 0] = 1.0
+    for x in (
+        edged,
+        edged[..., 0],
+        edged[1, :, 0],
+        np.zeros((3, 2)),
+        np.zeros(3),
+        np.zeros((0, 2)),
+        np.zeros((2, 0)),
+        np.ones(()),
+    ):
+        if axis not in (None, ()) and (max(np.atleast_1d(axis)) >= x.ndim or not x.ndim):
+            with pytest.raises((ValueError, IndexError)):
+                np.trim_zeros(ad.tensor(x), trim, axis)
+        else:
+            np.testing.assert_array_equal(
+                np.asarray(np.trim_zeros(ad.tensor(x), trim, axis)), np.trim_zeros(x, trim, axis), strict=True
+            )
+
+
+def test_what_zeros_cannot_be_trimmed_from_raises() -> None:
+    with pytest.raises(ValueError, match="trim is"):
+        np.trim_zeros(ad.ones(2), "x")
+    with pytest.raises((TypeError, ValueError), match="an axis"):
+        np.trim_zeros(ad.ones((2, 2)), axis=(0, 0))
+
+
+def test_the_polynomial_of_no_roots_and_of_a_matrix_are_numpys() -> None:
+    for x in (np.zeros(0), np.ones(1), np.array([[0.0, 1.0], [-1.0, 0.5]]), np.array([[1j, 1.0], [-1.0, 0.5]])):
+        found, expected = np.asarray(np.poly(ad.tensor(x))), np.asarray(np.poly(x))
+        np.testing.assert_allclose(found, expected, atol=1e-15)
+        assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
+    for shape in ((0, 0), (1, 0), (2, 3), (2, 2, 2)):
+        for poly in (np.poly, ad.poly):
+            with pytest.raises(ValueError, match="square"):
+                poly(ad.zeros(shape))

@@ -176,6 +176,57 @@ def test_host_call_mistakes_are_errors() -> None:
         ad.host_call(lambda a: 1 // 0, x, shape=(2,), dtype="float32").numpy()
 
 
+@pytest.mark.parametrize(
+    ("function", "dtype", "text"),
+    [
+        (lambda a: a + 1j, "float32", "returned complex64 numbers, but dtype='float32'"),
+        (lambda a: a + 0j, "float64", "returned complex64 numbers"),
+        (lambda a: [1 + 1j, 2.0], "float32", "returned complex128 numbers"),
+        (lambda a: a + 1j, "bool", "returned complex64 numbers"),
+        (lambda a: None, "float32", "returned .*None"),
+        (lambda a: ["1", "2"], "float32", "returned"),
+        (lambda a: a, "int32", "float32 numbers that int32 doesn't hold"),
+        (lambda a: a * np.nan, "int64", "doesn't hold"),
+        (lambda a: np.full(a.shape, 300), "int8", "int64 numbers that int8 doesn't hold"),
+        (lambda a: np.full(a.shape, -1), "uint64", "doesn't hold"),
+        (lambda a: a, "bool", "doesn't hold"),
+    ],
+)
+@pytest.mark.parametrize("kind_of_call", ["plain", "batched", "batched by its own rule", "jit", "several"])
+def test_what_a_host_function_may_not_return(kind_of_call: str, function: Any, dtype: str, text: str) -> None:
+    """Numbers that the declared dtype doesn't hold became others in silence: an imaginary part was dropped."""
+    x = ad.tensor([0.5, 1.0])
+
+    def call(x: Any) -> Any:
+        batched = function if kind_of_call == "batched by its own rule" else None
+        return ad.host_call(function, x, shape=x.shape, dtype=dtype, vmap=batched)
+
+    def calls(x: Any) -> Any:
+        found = ad.host_call(lambda a: (a, function(a)), x, shape=[(2,), (2,)], dtype=["float32", dtype])
+        return found[1]
+
+    with pytest.raises(ValueError, match=rf"{text}.*test_custom_rules\.py:\d+"):
+        if kind_of_call == "several":
+            calls(x).numpy()
+        elif kind_of_call == "jit":
+            ad.jit(call)(x).numpy()
+        else:
+            (call if kind_of_call == "plain" else ad.vmap(call))(x if kind_of_call == "plain" else x[None]).numpy()
+
+
+def test_what_a_host_function_may_return_rounded() -> None:
+    x = ad.tensor([1.0, 2.0])
+    for function, dtype in (
+        (lambda a: np.float64(a), "float32"), (np.floor, "int32"), (lambda a: a > 1, "float32"), (lambda a: [0, 1], "bool"),
+        (lambda a: np.array([1, 2]), "bfloat16"), (lambda a: a, "complex64"),
+    ):  # fmt: skip
+        found = ad.host_call(function, x, shape=(2,), dtype=dtype)
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found.numpy().astype("complex64"), np.asarray(function(x.numpy()), "complex64"))
+    with pytest.raises(ValueError, match="returned 1 results, but 2 were declared"):
+        ad.host_call(lambda a: (a,), x, shape=[(2,), (2,)], dtype="float32")[0].numpy()
+
+
 def test_rules_and_operations_that_are_written_wrong_say_how_it_is_meant() -> None:
     f = ad.custom_vjp(lambda x: x * x)
     f.def_vjp(lambda x: x * x, lambda residuals, g: (g,))

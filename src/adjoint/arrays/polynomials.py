@@ -146,18 +146,23 @@ def polyint(p: Operand, /, m: int = 1, k: Any = None) -> Tensor:
 
 @scoped
 def poly(roots: Operand, /) -> Tensor:
-    """The coefficients of the polynomial with leading coefficient 1 and these roots, or of a matrix's characteristic polynomial.
+    """The coefficients of the polynomial with leading coefficient 1 and these roots (n,), or of the characteristic polynomial
+    of a matrix (n, n), which is real where the matrix is: (n + 1,). Raises ValueError for another shape.
 
     >>> import adjoint as ad
     >>> ad.poly(ad.tensor([1.0, 2.0]))
     Tensor([ 1., -3.,  2.])
     """
     t = wrap(inexact(as_tensor(roots).node))
-    t = linalg.eigvals(t) if t.ndim == 2 else t.flatten()
+    square = t.ndim == 2 and t.shape[0] == t.shape[1] > 0
+    if t.ndim > 1 and not square:
+        raise ValueError(f"poly: expected roots (n,) or a square matrix with elements, got shape {t.shape}{at_user()}")
+    is_real = square and not t.dtype.is_complex
+    t = linalg.eigvals(t) if square else t.flatten()
     found = ones(1, dtype=t.dtype)
     for i in range(t.size):
         found = concat([found, zeros(1, dtype=t.dtype)]) - concat([zeros(1, dtype=t.dtype), found * t[i]])
-    return found
+    return found.real if is_real else found
 
 
 @scoped

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ def _norm(name: str, norm: Any) -> str:
 
 def _axes(name: str, x: Node, s: Any, axes: Any) -> tuple[tuple[int, ...], list[int | None]]:
     """The axes counted from the end, and the length asked for along each."""
-    lengths = None if s is None else [None if n is None or n == -1 else operator.index(n) for n in s]
+    lengths = None if s is None else [None if n is None else operator.index(n) for n in s]
     if axes is None:
         count = x.ndim if lengths is None else len(lengths)
         axes = range(-count, 0)
@@ -38,7 +38,10 @@ def _axes(name: str, x: Node, s: Any, axes: Any) -> tuple[tuple[int, ...], list[
         raise ValueError(f"{name}: axes {tuple(axes)} name an axis twice")
     if lengths is not None and len(lengths) != len(found):
         raise ValueError(f"{name}: {len(lengths)} lengths for {len(found)} axes")
-    return found, lengths if lengths is not None else [None] * len(found)
+    if lengths is None:
+        return found, [None] * len(found)
+    # -1 is the axis's own length even where another would be the default, as of irfft
+    return found, [x.shape[a] if n == -1 else n for a, n in zip(found, lengths, strict=True)]
 
 
 def resized(name: str, x: Node, axes: Sequence[int], lengths: Sequence[int | None]) -> Node:
@@ -51,6 +54,14 @@ def resized(name: str, x: Node, axes: Sequence[int], lengths: Sequence[int | Non
         shape[axis] = wanted
     kept = tuple((0, min(n, m), 1) for n, m in zip(x.shape, shape, strict=True))
     return ops.embed(ops.slice_(x, kept), tuple(shape), kept)
+
+
+def along_one(f: Callable[..., Node], name: str, x: Node, n: Any, axis: int, *others: Any) -> Node:
+    """f along one axis with n elements (None: its own length). Raises ValueError for n below one: -1 is an axis's own length
+    among the lengths of several axes alone, in NumPy and in SciPy."""
+    if n is not None and operator.index(n) < 1:
+        raise ValueError(f"{name}: a transform needs at least one element, got n={n}")
+    return f(name, x, [n], (axis,), *others)
 
 
 def fft(name: str, x: Node, s: Any, axes: Any, norm: Any, inverse: bool) -> Node:
@@ -100,7 +111,7 @@ def ihfft(name: str, x: Node, s: Any, axes: Any, norm: Any) -> Node:
 
 
 def trigonometric(
-    name: str, x: Node, kind: str, number: Any, s: Any, axes: Any, norm: Any, orthogonalize: Any, inverse: bool
+    name: str, x: Node, s: Any, axes: Any, norm: Any, kind: str, number: Any, orthogonalize: Any, inverse: bool
 ) -> Node:
     """SciPy's dctn, dstn and their inverses. The inverse of a type is another, with the scale in the other direction."""
     if number not in (1, 2, 3, 4):
@@ -155,6 +166,7 @@ def shift(name: str, x: Node, axes: Any, inverse: bool) -> Node:
 
 def next_fast_len(target: int, real: bool) -> int:
     """The next length whose prime factors are at most 5 (real transforms) or 11."""
+    target = operator.index(target)
     if target < 1:
         raise ValueError(f"next_fast_len: a length is positive, got {target}")
     primes = (2, 3, 5) if real else (2, 3, 5, 7, 11)

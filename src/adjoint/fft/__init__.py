@@ -1,6 +1,7 @@
 """Discrete Fourier transforms, cosine and sine transforms, convolution: NumPy's `fft` and SciPy's, differentiable.
 
-Integers become the default floating dtype; float32 gives complex64. n and s cut or fill with zeros, as in NumPy. norm says
+Integers become the default floating dtype; float32 gives complex64. n and s cut or fill with zeros, as in NumPy: n is at least
+one, or ValueError is raised; in s -1 is an axis's own length. norm says
 which direction divides by the number of elements: "backward" (None; the inverse), "forward", "ortho" (both, by its root).
 Derivatives of a transform are transforms again. Compiled code has transforms of its own for lengths of small factors; all else
 is computed by SciPy's where SciPy is installed, by NumPy's elsewhere.
@@ -28,7 +29,7 @@ def fft(x: Operand, /, n: int | None = None, axis: int = -1, norm: str | None = 
     >>> abs(ad.fft.fft(ad.tensor([3.0, 4.0, 0.0, 4.0])))
     Tensor([11.,  3.,  5.,  3.])
     """
-    return composite("fft", fourier.fft, "fft", as_node(x), [n], (axis,), norm, False)
+    return composite("fft", fourier.along_one, fourier.fft, "fft", as_node(x), n, axis, norm, False)
 
 
 def ifft(x: Operand, /, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
@@ -38,7 +39,7 @@ def ifft(x: Operand, /, n: int | None = None, axis: int = -1, norm: str | None =
     >>> ad.fft.ifft(ad.fft.fft(ad.tensor([1.0, 2.0]))).real
     Tensor([1., 2.])
     """
-    return composite("ifft", fourier.fft, "ifft", as_node(x), [n], (axis,), norm, True)
+    return composite("ifft", fourier.along_one, fourier.fft, "ifft", as_node(x), n, axis, norm, True)
 
 
 def rfft(x: Operand, /, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
@@ -50,7 +51,7 @@ def rfft(x: Operand, /, n: int | None = None, axis: int = -1, norm: str | None =
     >>> abs(ad.fft.rfft(ad.tensor([3.0, 4.0, 0.0, 4.0])))
     Tensor([11.,  3.,  5.])
     """
-    return composite("rfft", fourier.rfft, "rfft", as_node(x), [n], (axis,), norm)
+    return composite("rfft", fourier.along_one, fourier.rfft, "rfft", as_node(x), n, axis, norm)
 
 
 def irfft(x: Operand, /, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
@@ -62,7 +63,7 @@ def irfft(x: Operand, /, n: int | None = None, axis: int = -1, norm: str | None 
     >>> ad.fft.irfft(ad.fft.rfft(ad.tensor([1.0, 2.0, 3.0])), n=3)
     Tensor([1., 2., 3.])
     """
-    return composite("irfft", fourier.irfft, "irfft", as_node(x), [n], (axis,), norm)
+    return composite("irfft", fourier.along_one, fourier.irfft, "irfft", as_node(x), n, axis, norm)
 
 
 def hfft(x: Operand, /, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
@@ -72,7 +73,7 @@ def hfft(x: Operand, /, n: int | None = None, axis: int = -1, norm: str | None =
     >>> ad.fft.hfft(ad.tensor([1.0, 2.0, 3.0]))
     Tensor([ 8., -2.,  0., -2.])
     """
-    return composite("hfft", fourier.hfft, "hfft", as_node(x), [n], (axis,), norm)
+    return composite("hfft", fourier.along_one, fourier.hfft, "hfft", as_node(x), n, axis, norm)
 
 
 def ihfft(x: Operand, /, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
@@ -82,7 +83,7 @@ def ihfft(x: Operand, /, n: int | None = None, axis: int = -1, norm: str | None 
     >>> ad.fft.ihfft(ad.tensor([8.0, -2.0, 0.0, -2.0])).real
     Tensor([1., 2., 3.])
     """
-    return composite("ihfft", fourier.ihfft, "ihfft", as_node(x), [n], (axis,), norm)
+    return composite("ihfft", fourier.along_one, fourier.ihfft, "ihfft", as_node(x), n, axis, norm)
 
 
 def fft2(x: Operand, /, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Tensor:
@@ -225,7 +226,18 @@ def dct(
     Tensor([4., 0.])
     """
     return composite(
-        "dct", fourier.trigonometric, "dct", as_node(x), "c", type, [n], (axis,), norm, orthogonalize, False
+        "dct",
+        fourier.along_one,
+        fourier.trigonometric,
+        "dct",
+        as_node(x),
+        n,
+        axis,
+        norm,
+        "c",
+        type,
+        orthogonalize,
+        False,
     )
 
 
@@ -238,7 +250,7 @@ def dctn(
     >>> ad.fft.dctn(ad.ones((2, 3))).shape
     (2, 3)
     """
-    return composite("dctn", fourier.trigonometric, "dctn", as_node(x), "c", type, s, axes, norm, orthogonalize, False)
+    return composite("dctn", fourier.trigonometric, "dctn", as_node(x), s, axes, norm, "c", type, orthogonalize, False)
 
 
 def idct(
@@ -261,7 +273,18 @@ def idct(
     Tensor([1., 1.])
     """
     return composite(
-        "idct", fourier.trigonometric, "idct", as_node(x), "c", type, [n], (axis,), norm, orthogonalize, True
+        "idct",
+        fourier.along_one,
+        fourier.trigonometric,
+        "idct",
+        as_node(x),
+        n,
+        axis,
+        norm,
+        "c",
+        type,
+        orthogonalize,
+        True,
     )
 
 
@@ -274,7 +297,7 @@ def idctn(
     >>> ad.fft.idctn(ad.ones((2, 3))).shape
     (2, 3)
     """
-    return composite("idctn", fourier.trigonometric, "idctn", as_node(x), "c", type, s, axes, norm, orthogonalize, True)
+    return composite("idctn", fourier.trigonometric, "idctn", as_node(x), s, axes, norm, "c", type, orthogonalize, True)
 
 
 def dst(
@@ -297,7 +320,18 @@ def dst(
     Tensor([2.])
     """
     return composite(
-        "dst", fourier.trigonometric, "dst", as_node(x), "s", type, [n], (axis,), norm, orthogonalize, False
+        "dst",
+        fourier.along_one,
+        fourier.trigonometric,
+        "dst",
+        as_node(x),
+        n,
+        axis,
+        norm,
+        "s",
+        type,
+        orthogonalize,
+        False,
     )
 
 
@@ -310,7 +344,7 @@ def dstn(
     >>> ad.fft.dstn(ad.ones((2, 3))).shape
     (2, 3)
     """
-    return composite("dstn", fourier.trigonometric, "dstn", as_node(x), "s", type, s, axes, norm, orthogonalize, False)
+    return composite("dstn", fourier.trigonometric, "dstn", as_node(x), s, axes, norm, "s", type, orthogonalize, False)
 
 
 def idst(
@@ -333,7 +367,18 @@ def idst(
     Tensor([1.])
     """
     return composite(
-        "idst", fourier.trigonometric, "idst", as_node(x), "s", type, [n], (axis,), norm, orthogonalize, True
+        "idst",
+        fourier.along_one,
+        fourier.trigonometric,
+        "idst",
+        as_node(x),
+        n,
+        axis,
+        norm,
+        "s",
+        type,
+        orthogonalize,
+        True,
     )
 
 
@@ -346,7 +391,7 @@ def idstn(
     >>> ad.fft.idstn(ad.ones((2, 3))).shape
     (2, 3)
     """
-    return composite("idstn", fourier.trigonometric, "idstn", as_node(x), "s", type, s, axes, norm, orthogonalize, True)
+    return composite("idstn", fourier.trigonometric, "idstn", as_node(x), s, axes, norm, "s", type, orthogonalize, True)
 
 
 def fftshift(x: Operand, /, axes: Any = None) -> Tensor:

@@ -150,6 +150,11 @@ def _indices(function: Any) -> Callable[..., Any]:
     return lambda arr, k=0: function(np.broadcast_to(np.bool_(0), as_tensor(arr).shape), k)
 
 
+def _poly(seq_of_zeros: Any) -> Any:
+    found = polynomials.poly(seq_of_zeros)
+    return found if found.size > 1 else found[0]  # of no roots NumPy gives a number
+
+
 FUNCTIONS.update({
     np.zeros_like: _like(f.zeros_like), np.ones_like: _like(f.ones_like), np.empty_like: _like(f.zeros_like),
     np.copy: lambda a, order="K", subok=False: methods.copy(a), np.diagonal: methods.diagonal, np.trace: methods.trace,
@@ -177,7 +182,7 @@ FUNCTIONS.update({
     np.inner: lambda a, b, /: matrices.inner(a, b), np.vdot: lambda a, b, /: matrices.vdot(a, b),
     np.bincount: lambda x, /, weights=None, minlength=0: statistics.bincount(x, weights, minlength),
     np.digitize: lambda x, bins, right=False: statistics.digitize(x, bins, right),
-    np.poly: lambda seq_of_zeros: polynomials.poly(seq_of_zeros), np.roots: lambda p: polynomials.roots(p),
+    np.poly: _poly, np.roots: lambda p: polynomials.roots(p),
     np.polyadd: lambda a1, a2: polynomials.polyadd(a1, a2), np.polysub: lambda a1, a2: polynomials.polysub(a1, a2),
     np.polymul: lambda a1, a2: polynomials.polymul(a1, a2), np.polydiv: lambda u, v: polynomials.polydiv(u, v),
     np.polyder: lambda p, m=1: polynomials.polyder(p, m), np.polyval: lambda p, x: polynomials.polyval(p, x),

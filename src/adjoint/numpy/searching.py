@@ -11,8 +11,10 @@ from adjoint.arrays import (
     sets,
 )
 from adjoint.numpy.table import stands_for
+from adjoint.shapes import normalize_axes
 from adjoint.tensors import functions as f
 from adjoint.tensors.composing import as_tensor
+from adjoint.tensors.located import at_user
 from adjoint.tensors.pending import force_selection
 
 __all__: list[str] = []
@@ -93,9 +95,14 @@ def extract(condition: Any, arr: Any) -> Any:
 @stands_for(np.trim_zeros)
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     t = as_tensor(filt)
+    trim = trim.lower()
+    if trim not in ("fb", "bf", "f", "b"):
+        raise ValueError(f"trim_zeros: trim is 'fb', 'f' or 'b', got {trim!r}{at_user()}")
+    axes = normalize_axes(axis, t.ndim, "trim_zeros")
     places = np.argwhere(force_selection(t.node))
-    if not len(places):
-        return t[(slice(0, 0),) * t.ndim]
-    low, high = places.min(0), places.max(0) + 1
-    front, back = ("f" in trim.lower()), ("b" in trim.lower())
-    return t[tuple([slice(a if front else None, b if back else None) for a, b in zip(low, high, strict=True)])]
+    if len(places):
+        low, high = places.min(0), places.max(0) + 1
+        kept = [slice(a if "f" in trim else None, b if "b" in trim else None) for a, b in zip(low, high, strict=True)]
+    else:
+        kept = [slice(0, 0)] * t.ndim  # whichever side is trimmed
+    return t[tuple([kept[a] if a in axes else slice(None) for a in range(t.ndim)])]

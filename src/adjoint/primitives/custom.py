@@ -258,17 +258,34 @@ def _host_kernel(attributes: tuple[HostFunction, Any], type: Any) -> Any:
         ):  # fmt: skip
             return result  # nobody else has it or will change it
         results = result if isinstance(type, tuple) else (result,)
-        checked = []
-        for value, expected in zip(results, types, strict=True):
-            array = np.array(value, expected.dtype.dtype)
-            if array.shape != expected.shape:
-                raise ValueError(
-                    f"host_call: {function.name} returned shape {array.shape}, but shape={expected.shape} was declared"
-                )
-            checked.append(array)
+        if not isinstance(results, (tuple, list)) or len(results) != len(types):
+            count = len(results) if isinstance(results, (tuple, list)) else 1
+            raise ValueError(f"host_call: {function.name} returned {count} results, but {len(types)} were declared")
+        checked = [_checked(function.name, value, expected) for value, expected in zip(results, types, strict=True)]
         return tuple(checked) if isinstance(type, tuple) else checked[0]
 
     return kernel
+
+
+def _checked(name: str, value: Any, expected: ArrayType) -> Any:
+    """What a host function returned, as a fresh array of the type that was declared. Rounding and widening are no errors, but
+    what would be another number in silence is: a part that is dropped, an integer that wraps, the NaN that None becomes."""
+    found, wanted = np.asarray(value), expected.dtype
+    kind = found.dtype.kind
+    said = f"but dtype={wanted.name!r} was declared"
+    if kind in "SUmM" or (kind == "O" and any([x is None for x in found.flat])):
+        raise ValueError(f"host_call: {name} returned {value!r}, {said}")
+    if kind == "c" and not wanted.is_complex:
+        raise ValueError(f"host_call: {name} returned {found.dtype.name} numbers, {said}")
+    with np.errstate(invalid="ignore"):  # a NaN as an integer, which is refused below
+        array = np.array(found, wanted.dtype)
+    if array.shape != expected.shape:
+        raise ValueError(f"host_call: {name} returned shape {array.shape}, but shape={expected.shape} was declared")
+    if not wanted.inexact and found.dtype != array.dtype and not np.array_equal(found, array):
+        raise ValueError(
+            f"host_call: {name} returned {found.dtype.name} numbers that {wanted.name} doesn't hold, {said}"
+        )
+    return array
 
 
 def _host_vjp(u: Any, out: Node, wanted: Sequence[bool]) -> list[Node | None]:

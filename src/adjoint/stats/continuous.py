@@ -16,7 +16,7 @@ from adjoint.random import source
 from adjoint.stats import draws
 from adjoint.stats.base import Distribution, beyond, inside, ordered, steep
 from adjoint.stats.location_scale import EULER, HALF_LOG_2PI, POSITIVE, Normal
-from adjoint.stats.sensitivity import gamma_slope, moved_by, von_mises_cdf
+from adjoint.stats.sensitivity import gamma_slope, moved_by, von_mises_between
 from adjoint.tensors.tensor import Tensor
 
 __all__ = ["Beta", "Exponential", "Gamma", "HalfNormal", "InverseGamma", "StudentT", "Uniform", "VonMises", "Weibull"]
@@ -471,16 +471,16 @@ class VonMises(Distribution):
 
     def log_prob(self, x: Any) -> Tensor:
         k = self.concentration
-        return k * (f.cos(self._value(x) - self.loc) - 1) - math.log(2 * math.pi) - f.log(special.i0e(k))
+        return -2 * k * f.sin((self._value(x) - self.loc) / 2) ** 2 - math.log(2 * math.pi) - f.log(special.i0e(k))
 
     def cdf(self, x: Any) -> Tensor:
         """The probability of the angles from -π to x."""
         x = f.clip(self._value(x), -math.pi, math.pi)
-        begin, end = (
-            von_mises_cdf(-math.pi - self.loc, self.concentration),
-            von_mises_cdf(x - self.loc, self.concentration),
-        )
-        return end - begin
+        return von_mises_between(-math.pi - self.loc, x - self.loc, self.concentration)
+
+    def sf(self, x: Any) -> Tensor:
+        x = f.clip(self._value(x), -math.pi, math.pi)
+        return von_mises_between(x - self.loc, math.pi - self.loc, self.concentration)
 
     def icdf(self, p: Any) -> Tensor:
         """By bisection, written out: a loop of so large a body would be compiled for long."""

@@ -22,7 +22,7 @@ from adjoint.primitives.custom import custom
 from adjoint.tensors.named import wrap
 from adjoint.tensors.tensor import Tensor
 
-__all__ = ["gamma_slope", "moved_by", "von_mises_cdf", "von_mises_slope"]
+__all__ = ["gamma_slope", "moved_by", "von_mises_between", "von_mises_slope"]
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(64)
 NODES, WEIGHTS = (NODES + 1) / 2, WEIGHTS / 2
@@ -92,15 +92,18 @@ def _gamma_quadrature(z: Tensor, a: Tensor) -> Tensor:
     return z * _integral(stop_gradient(f.where(below, lower, upper)), integrand)
 
 
+def _reach(angle: Tensor, concentration: Tensor) -> Tensor:
+    """How far from an angle in [0, π] towards π the von Mises density has fallen to nothing, beside what it is there."""
+    depth = DEPTH / f.maximum(concentration, 1e-6)
+    sine, cosine = f.sin(angle) * (2 / np.pi), f.maximum(f.cos(angle), 0.0) * (2 / np.pi**2)
+    return 2 * depth / (sine + f.sqrt(sine**2 + 4 * cosine * depth) + 1e-30)
+
+
 def von_mises_slope(z: Tensor, concentration: Tensor) -> Tensor:
     """∂z/∂κ of a von Mises variate z in [-π, π] around 0, at fixed rank."""
     angle = abs(z)
     ratio = (special.i1e(concentration) / special.i0e(concentration))[..., None]
-    most = 1.0 / f.maximum(concentration, 1e-6)
-    sine, cosine = f.sin(angle) * (2 / np.pi), f.maximum(f.cos(angle), 0.0) * (2 / np.pi**2)
-    depth = DEPTH * most
-    reach = 2 * depth / (sine + f.sqrt(sine**2 + 4 * cosine * depth) + 1e-30)
-    upper = f.minimum(np.pi - angle, reach)
+    upper = f.minimum(np.pi - angle, _reach(angle, concentration))
     angles, kappa = angle[..., None], concentration[..., None]
 
     def integrand(v: Tensor) -> Tensor:
@@ -110,15 +113,36 @@ def von_mises_slope(z: Tensor, concentration: Tensor) -> Tensor:
     return f.sign(z) * _integral(upper, integrand)
 
 
-def von_mises_cdf(z: Tensor, concentration: Tensor) -> Tensor:
-    """The integral of the von Mises density around 0 from 0 to z, any angle."""
-    z, concentration = f.broadcast_arrays(z, concentration)
-    turns = stop_gradient(f.round(z / (2 * np.pi)))
-    angle = z - 2 * np.pi * turns
-    reach = np.pi / f.sqrt(f.maximum(concentration, 1e-6)) * np.sqrt(DEPTH / 2)  # 1 - cos t is at least 2 t²/π²
-    cut = stop_gradient(abs(angle) > reach)
-    length = f.where(cut, f.sign(angle) * reach, angle)
-    nodes, weights = (f.asarray(x, dtype=z.dtype) for x in (NODES, WEIGHTS))
-    values = f.exp(concentration[..., None] * (f.cos(length[..., None] * nodes) - 1))
-    whole = length * (values * weights).sum(axis=-1) / (2 * np.pi * special.i0e(concentration))
-    return turns + whole
+def von_mises_between(low: Tensor, high: Tensor, concentration: Tensor) -> Tensor:
+    """The probability that a von Mises variate around 0 lies between two angles, at most a turn apart. A sum of integrals of what
+    is positive and falls, each from where it is largest: so small probabilities have small relative errors."""
+    low, high, concentration = f.broadcast_arrays(low, high, concentration)
+
+    def slopes(value: Tensor, low: Tensor, high: Tensor, k: Tensor) -> Sequence[Tensor]:
+        below, above = (f.exp(-2 * k * f.sin(z / 2) ** 2) / _von_mises_scale(k) for z in (low, high))
+        ratio = (special.i1e(k) / special.i0e(k))[..., None]
+        return [-below, above, _von_mises_turn(low, high, k, lambda t: f.cos(t) - ratio)]
+
+    return moved_by(_von_mises_turn(low, high, concentration), [low, high, concentration], slopes)
+
+
+def _von_mises_scale(k: Tensor) -> Tensor:
+    return 2 * np.pi * special.i0e(k)
+
+
+def _von_mises_turn(low: Tensor, high: Tensor, k: Tensor, factor: Callable[[Tensor], Tensor] | None = None) -> Tensor:
+    """The integral of the density, times a factor, between two angles: in four parts, up to half a turn on either side of 0."""
+    turns = 2 * np.pi * stop_gradient(f.round(low / (2 * np.pi)))
+    low, high = low - turns, high - turns
+    past, high = f.maximum(high - 2 * np.pi, -np.pi), f.minimum(high, np.pi)  # what goes on beyond π begins again at -π
+    zero = f.zeros_like(past)
+    begin = f.stack([f.maximum(low, 0.0), f.maximum(-high, 0.0), zero, f.maximum(-past, 0.0)])
+    end = f.stack([f.maximum(high, 0.0), f.maximum(-low, 0.0), f.maximum(past, 0.0), zero + np.pi])
+    length = f.minimum(end - begin, stop_gradient(_reach(begin, k)))
+
+    def integrand(moved: Tensor) -> Tensor:
+        angles = begin[..., None] + moved
+        density = f.exp(-2 * k[..., None] * f.sin(angles / 2) ** 2)
+        return density if factor is None else factor(angles) * density
+
+    return _integral(length, integrand).sum(axis=0) / _von_mises_scale(k)

@@ -21,13 +21,13 @@ SHIFTS = "fftshift ifftshift".split()
 __all__ = [*ONE, *TWO, *MANY, *SHIFTS, *FREQUENCIES]
 
 
-def _lengths(input: Any, s: Any, dim: Any) -> tuple[Any, Any]:
-    """Lengths and axes as the core takes them: -1 is an axis's own length; lengths without axes are of the last ones."""
+def _lengths(s: Any, dim: Any) -> tuple[Any, Any]:
+    """Lengths and axes as the core takes them: -1 is the length by default; lengths without axes are of the last ones."""
     if s is None:
         return None, dim
     sizes = (s,) if isinstance(s, int) else tuple(s)
     axes = tuple(range(-len(sizes), 0)) if dim is None else tuple(dim)
-    return tuple(input.shape[a] if n == -1 else n for n, a in zip(sizes, axes, strict=True)), axes
+    return tuple(None if n == -1 else n for n in sizes), axes
 
 
 def _of_one(name: str) -> Any:
@@ -39,7 +39,7 @@ def _of_two(name: str) -> Any:
     f = getattr(core_fft, name)
 
     def called(input: Any, s: Any = None, dim: Any = (-2, -1), norm: Any = None) -> Any:
-        return f(input, *_lengths(input, s, (dim,) if isinstance(dim, int) else dim), norm)
+        return f(input, *_lengths(s, (dim,) if isinstance(dim, int) else dim), norm)
 
     return called
 
@@ -48,7 +48,7 @@ def _of_many(name: str) -> Any:
     f = getattr(core_fft, name)
 
     def called(input: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Any:
-        lengths, axes = _lengths(input, s, (dim,) if isinstance(dim, int) else dim)
+        lengths, axes = _lengths(s, (dim,) if isinstance(dim, int) else dim)
         return f(input, lengths, axes, norm)
 
     return called

@@ -30,6 +30,9 @@ def host_call(
 ) -> Any:
     """Call host code when the value is asked for: f gets read-only NumPy arrays and returns one of `shape` and `dtype`.
 
+    What f returns is rounded to `dtype`. Numbers that it doesn't hold (complex ones where it is real, fractions where it is
+    integral) raise ValueError, and so does another shape, at the line of the call.
+
     For several outputs give lists of shapes and dtypes; f then returns a tuple. vjp(cotangent, *args) works on tensors and
     returns a tuple with one cotangent for each argument; without it, differentiating is an error. Under vmap,
     vmap(*args) is called in place of f, all of its arguments with the batch axis in front; without it, f is called for one
