@@ -74,9 +74,11 @@ def _compiled(name: str, names: tuple[str, ...], left_open: tuple[int, int] | No
     if name in _missed and not compiling and not llvm.is_loaded():
         return None
     # asked for its facts first, LLVM's are remembered: the next process finds the code without loading it
-    loads = llvm.is_loaded() or (compiling and llvm.facts() is not None and llvm.binding() is not None)
+    known = llvm.facts(loading=compiling) is not None
     source = code.in_c(name, names, left_open)
-    found = code.load([source]) if loads else code.find(source)
+    found = code.find(source)
+    if not found and known and (llvm.is_loaded() or (compiling and llvm.binding() is not None)):
+        found = code.load([source])
     if not found:
         _missed.add(name)
     return found[0] if found else None
