@@ -118,6 +118,7 @@ native: $(VENV)/.installed-dev
 		$(VENV)/bin/python tools/native_code.py src/adjoint/runtime/$$name.ll > build/$$name.x86_64 && \
 		mv build/$$name.x86_64 src/adjoint/runtime/$$name.x86_64 || exit 1; \
 	done
+	$(VENV)/bin/python tools/native_tiles.py > build/tiles.avx2 && mv build/tiles.avx2 src/adjoint/runtime/tiles.avx2
 
 wheel: $(VENV)/bin/python
 	rm -rf dist
