@@ -114,10 +114,11 @@ native: $(VENV)/.installed-dev
 		$(PYTHON) tools/native_text.py src/adjoint/runtime/$$name.c < build/$$name.ll > build/$$name.kept.ll && \
 		mv build/$$name.kept.ll src/adjoint/runtime/$$name.ll || exit 1; \
 	done
-	for name in known_calls programs recording; do \
+	for name in known_calls pool programs recording; do \
 		$(VENV)/bin/python tools/native_code.py src/adjoint/runtime/$$name.ll > build/$$name.x86_64 && \
 		mv build/$$name.x86_64 src/adjoint/runtime/$$name.x86_64 || exit 1; \
 	done
+	$(VENV)/bin/python tools/native_tiles.py > build/tiles.avx2 && mv build/tiles.avx2 src/adjoint/runtime/tiles.avx2
 
 wheel: $(VENV)/bin/python
 	rm -rf dist

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import llvmlite.binding as llvm
 
+from adjoint.runtime.code import PAUSES, RELAX
 from adjoint.runtime.mapped import placed
 
 TRIPLE = "x86_64-unknown-linux-gnu"
@@ -20,7 +21,9 @@ def machine_code(text: str) -> bytes:
     machine = llvm.Target.from_triple(TRIPLE).create_target_machine(
         cpu="x86-64", opt=2, reloc="pic", codemodel="default", jit=True
     )
-    module = llvm.parse_assembly(text.replace("@$", "@") + "\nattributes #0 = { nounwind }\n")
+    pause = PAUSES[True]
+    text = f"declare void {pause}\n{text.replace('@$', '@').replace(RELAX, pause)}\nattributes #0 = {{ nounwind }}\n"
+    module = llvm.parse_assembly(text)
     module.triple = TRIPLE
     module.data_layout = str(machine.target_data)
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))

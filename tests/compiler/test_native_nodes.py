@@ -180,7 +180,8 @@ def test_the_code_comes_with_the_package(tmp_path: Path) -> None:
     if os.name != "posix" or os.uname().machine != "x86_64":
         pytest.skip("the package has no machine code for this processor")
     program = (
-        "import adjoint\nfrom adjoint.runtime import known_calls, llvm, recording\n"
+        "import adjoint\nfrom adjoint.runtime import known_calls, llvm, pool, recording\nadjoint.set_num_threads(2)\n"
+        "assert pool.pool.prepare() == 2 and len(pool.pool.workers) == 1\n"
         "assert recording.is_there() and known_calls._native and not llvm.is_loaded() and llvm.facts(loading=False) is None\n"
     )
     environment = {**os.environ, "ADJOINT_CACHE": str(tmp_path)}
@@ -189,10 +190,15 @@ def test_the_code_comes_with_the_package(tmp_path: Path) -> None:
 
 
 def test_elsewhere_the_next_process_finds_the_code_without_llvm(tmp_path: Path) -> None:
-    program = "import adjoint\nfrom adjoint.runtime import known_calls, llvm, recording, shipped\nshipped.X86 = ()\n"
+    program = (
+        "import adjoint\nfrom adjoint.runtime import known_calls, llvm, pool, recording, shipped\nshipped.X86 = ()\n"
+    )
+    program += "adjoint.set_num_threads(2)\n"
     environment = {**os.environ, "ADJOINT_CACHE": str(tmp_path)}
     first = "assert not recording.is_there() and not llvm.is_loaded()\n"
     first += "assert recording._code(True) and known_calls._native and llvm.is_loaded()\n"
+    first += "assert pool.pool.prepare() == 2 and len(pool.pool.workers) == 1\n"
     second = "assert recording.is_there() and known_calls._native and not llvm.is_loaded()\n"
+    second += "assert pool.pool.prepare() == 2 and len(pool.pool.workers) == 1 and not llvm.is_loaded()\n"
     for code in (first, second):
         subprocess.run([sys.executable, "-c", program + code], env=environment, check=True)

@@ -652,7 +652,7 @@ def test_native_text_is_that_of_its_source(name: str) -> None:
     assert first.endswith(hashlib.sha256(b"".join([source, *headers])).hexdigest())
 
 
-@pytest.mark.parametrize("name", ["known_calls", "programs", "recording"])
+@pytest.mark.parametrize("name", ["known_calls", "pool", "programs", "recording"])
 def test_machine_code_is_that_of_its_text(name: str) -> None:
     folder = Path(adjoint.runtime.__file__).parent
     digest = hashlib.sha256((folder / f"{name}.ll").read_bytes()).hexdigest()

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adjoint._tuples import NamedTuple
-from adjoint.compiler import programs, recalled, units
+from adjoint.compiler import programs, recalled, shipped_tiles, units
 from adjoint.compiler.excerpts import Key, key_of
 from adjoint.compiler.extents import Values
 from adjoint.compiler.families import Family, follows, pattern_of, structure_of, with_numbers
@@ -223,6 +223,9 @@ def _loaded(
         written.append(unit)
     wanted = dict.fromkeys([tile for unit, _, _ in written for tile in _tiles_of(unit.arguments.functions)])
     now = target()
+    for tile in wanted:
+        if (tile, now) not in _tiles and (held := shipped_tiles.find(tile, now)) is not None:
+            _tiles[tile, now] = held
     sources = {} if known is None else known.tiles
     tiles = {
         tile: sources.get(tile) or code.named(matmul_tiles.source(tile)) for tile in wanted if (tile, now) not in _tiles

@@ -21,6 +21,8 @@ from adjoint.runtime.interrupts import Uninterrupted
 from adjoint.runtime.mapped import mapped
 
 HEX = 32  # digits of a hash in a name
+RELAX = "@relax()"  # in a file in C: a loop that waits says so to the processor, on ARM and on x86
+PAUSES = "@llvm.aarch64.hint(i32 1)", "@llvm.x86.sse2.pause()"
 
 
 class Source(NamedTuple):
@@ -63,7 +65,12 @@ class Code:
 def in_c(name: str, names: tuple[str, ...], left_open: tuple[int, int] | None = None) -> Source:
     """The source that is a file in C of this package, of which `make native` has made LLVM's text."""
     with open(os.path.join(os.path.dirname(__file__), f"{name}.ll"), encoding="utf-8") as file:
-        return Source(file.read(), frozenset(), names, left_open)
+        text = file.read()
+    if RELAX not in text:
+        return Source(text, frozenset(), names, left_open)
+    pause = PAUSES["x86" in llvm.triple()]
+    declared = frozenset({"declare void " + pause.replace("i32 1", "i32")})
+    return Source(text.replace(RELAX, pause), declared, names, left_open)
 
 
 @functools.cache

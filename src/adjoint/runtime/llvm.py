@@ -276,19 +276,20 @@ def object_code(text: str, draft: bool = False) -> bytes:
     if is_other():
         raise AssertionError("code for another processor isn't run here")
     with lock, Uninterrupted():
-        machine, module = _optimised(text, 0 if draft else 1)
+        machine, module = optimised(text, 0 if draft else 1)
         return bytes(machine.emit_object(module))
 
 
 def assembly(text: str) -> str:
     """A module's machine code in the processor's own notation, as `object_code` makes it."""
     with lock, Uninterrupted():
-        machine, module = _optimised(text)
+        machine, module = optimised(text)
         return str(machine.emit_assembly(module))
 
 
-def _optimised(text: str, level: int = 1) -> tuple[Any, Any]:
-    """The machine that writes code of a level, and a module for it whose variables on the stack are registers."""
+def optimised(text: str, level: int = 1) -> tuple[Any, Any]:
+    """The machine that writes code of a level, maybe of another processor, and a module for it whose variables on the stack are
+    registers."""
     llvm = binding()
     if llvm is None:
         raise MemoryError("llvmlite doesn't load here any more; set ADJOINT_BACKEND=numpy")

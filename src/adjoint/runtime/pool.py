@@ -8,9 +8,9 @@ condition variable. They are woken for what is worth it; what is shorter they he
 at a time has the pool; another that finds it taken runs its chunks alone. Which chunks there are never depends on the number of
 threads, so neither do results.
 
-What runs in them is `pool.c`, of which `pool.ll` is LLVM's text. How many take part is said in `execution.threads`. Without POSIX
-threads (Windows) it is one. Before a fork all threads end;
-parent and child start new ones when they need them.
+What runs in them is `pool.c`, which comes with the package as machine code for x86-64 (`pool.x86_64`); elsewhere it is compiled
+from LLVM's text (`pool.ll`). How many take part is said in `execution.threads`. Without POSIX threads (Windows) it is one. Before
+a fork all threads end; parent and child start new ones when they need them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.runtime import code, llvm, threads
+from adjoint.runtime import shipped, threads
 from adjoint.runtime.interrupts import Uninterrupted
 
 # The pool's memory, as `pool.c` has it: bytes from its beginning, and within the job.
@@ -41,17 +41,17 @@ class Pool:
         self.memory = np.zeros(SIZE + 64, np.uint8)
         self.address = self.memory.ctypes.data + -self.memory.ctypes.data % 64
         self.functions = (ctypes.c_void_p * len(PTHREAD))()
-        self.code: code.Code | None = None
+        self.code: dict[str, int] = {}  # where its functions are
         self.libc: Any = None
         self.workers: list[tuple[ctypes.c_ulong, Any]] = []
 
     def prepare(self) -> int:
         """Start what threads are missing; how many take part, the caller's included."""
         count = threads.get_num_threads()
-        if len(self.workers) >= count - 1 and self.code is not None:
+        if len(self.workers) >= count - 1 and self.code:
             return count
         with Uninterrupted(), self.lock:  # a thread that isn't noted would never be waited for
-            if self.code is None:
+            if not self.code:
                 self.load()
             for k in range(len(self.workers) + 1, count):
                 argument = (ctypes.c_void_p * 3)(self.address, k, ctypes.addressof(self.functions))
@@ -64,23 +64,18 @@ class Pool:
 
     def address_of(self, name: str) -> int:
         """Where a function of the pool's code is."""
-        assert self.code is not None
-        return self.code.addresses[name]
+        return self.code[name]
 
     def load(self) -> None:
-        """Compile the pool's code."""
-        x86 = "x86" in llvm.triple()
-        pause = "@llvm.x86.sse2.pause()" if x86 else "@llvm.aarch64.hint(i32 1)"  # a loop that waits says so
-        declared = frozenset({"declare void " + pause.replace("i32 1", "i32")})
-        source = code.in_c("pool", ("worker", "launch", "open"))
-        (loaded,) = code.load([source._replace(text=source.text.replace("@relax()", pause), declarations=declared)])
+        """Find the pool's code, and what it calls."""
+        found = shipped.addresses("pool", ("worker", "launch", "open"))
         if os.name == "posix":
             self.libc = ctypes.CDLL(None)
             for k, name in enumerate(PTHREAD):
                 self.functions[k] = ctypes.cast(getattr(self.libc, name), ctypes.c_void_p).value
             self.libc.pthread_mutex_init(ctypes.c_void_p(self.address + MUTEX), None)
             self.libc.pthread_cond_init(ctypes.c_void_p(self.address + CONDITION), None)
-        self.code = loaded
+        self.code = found
 
     def single(self, setter: int) -> None:
         """A function that sets OpenMP's number of threads for the thread that calls it: jobs start with it."""

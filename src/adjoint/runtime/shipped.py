@@ -8,6 +8,7 @@ like all other code.
 from __future__ import annotations
 
 import ctypes
+import functools
 import importlib
 import os
 import struct
@@ -15,10 +16,10 @@ import sys
 from typing import Any
 
 from adjoint import _forks
-from adjoint.runtime.executable import executable
+from adjoint.runtime.executable import Mapped, executable
 from adjoint.runtime.interrupts import Uninterrupted
 
-__all__ = ["addresses"]
+__all__ = ["addresses", "held"]
 
 X86 = ("x86_64", "amd64")
 _lock = _forks.waited_for()
@@ -34,9 +35,9 @@ def addresses(
     `left_open` is as in `code.Source`."""
     with _lock, Uninterrupted():
         if name not in _found:
-            held = _mapped(name, left_open)
-            if held is not None:
-                _keep(name, held, {one: held.address(one) for one in names})
+            there = _mapped(f"{name}.x86_64", left_open)
+            if there is not None:
+                _keep(name, there, {one: there.address(one) for one in names})
         if name in _found:
             return _found[name]
         llvm = importlib.import_module("adjoint.runtime.llvm")
@@ -47,19 +48,26 @@ def addresses(
         return _found.get(name, {})
 
 
-def _keep(name: str, held: Any, found: dict[str, int]) -> None:
+def _keep(name: str, holder: Any, found: dict[str, int]) -> None:
     """Note where functions are, and keep what holds them, also while the interpreter ends."""
     _found[name] = found
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(holder))
 
 
-def _mapped(name: str, left_open: tuple[int, int] | None) -> Any:
+@functools.cache
+def held(file: str) -> Mapped | None:
+    """The functions of one of the package's files, in memory; None where those are for other processors. Whether this one has
+    what their instructions ask for is for the caller to know."""
+    return _mapped(file, None)
+
+
+def _mapped(file: str, left_open: tuple[int, int] | None) -> Mapped | None:
     """What came with the package, in memory; None where that is for other processors."""
     if os.name != "posix" or os.uname().machine not in X86 or sys.maxsize < 1 << 32:
         return None
     try:
-        with open(os.path.join(os.path.dirname(__file__), f"{name}.x86_64"), "rb") as file:
-            contents = file.read()
+        with open(os.path.join(os.path.dirname(__file__), file), "rb") as stream:
+            contents = stream.read()
     except OSError:
         return None
     line, _, code = contents.partition(b"\n")
@@ -74,9 +82,11 @@ def _compiled(name: str, names: tuple[str, ...], left_open: tuple[int, int] | No
     if name in _missed and not compiling and not llvm.is_loaded():
         return None
     # asked for its facts first, LLVM's are remembered: the next process finds the code without loading it
-    loads = llvm.is_loaded() or (compiling and llvm.facts() is not None and llvm.binding() is not None)
+    known = llvm.facts(loading=compiling) is not None
     source = code.in_c(name, names, left_open)
-    found = code.load([source]) if loads else code.find(source)
+    found = code.find(source)
+    if not found and known and (llvm.is_loaded() or (compiling and llvm.binding() is not None)):
+        found = code.load([source])
     if not found:
         _missed.add(name)
     return found[0] if found else None
