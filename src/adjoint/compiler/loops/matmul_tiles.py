@@ -288,11 +288,7 @@ def _dots(e: Emitter, kernel: Kernel) -> None:
         values = [e.get(total, dtype) for total in sums]
         while len(values) > 1:
             values = [e.add(a, b) for a, b in zip(values[::2], values[1::2], strict=True)]
-        (value,), width = values, lanes // 2
-        while width:
-            value = e.add(value, e.turned(value, width))
-            width //= 2
-        e.store_scalar(value, into.get(), "0")
+        e.store_scalar(e.folded(values[0], Emitter.add), into.get(), "0")
         row.advance("%step")
         into.advance("1")
 
