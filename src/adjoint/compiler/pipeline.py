@@ -18,7 +18,7 @@ from adjoint.compiler.fuse.channels_last import channels_last
 from adjoint.compiler.fuse.epilogues import join
 from adjoint.compiler.fuse.fuse import fused
 from adjoint.compiler.fuse.fusion import Fusion
-from adjoint.compiler.fuse.kinds import Host, Nest, Unit
+from adjoint.compiler.fuse.kinds import Host, Nest
 from adjoint.compiler.fuse.pieces import in_place
 from adjoint.compiler.fuse.rematerialize import recompute
 from adjoint.compiler.loops import matmul_tiles
@@ -87,10 +87,9 @@ def lowered(plan: Plan, seen: Seen | None = None) -> Fusion | str:
         see(stage.name, state)
         if isinstance(state, Fusion) and all(isinstance(unit, Host) for unit in state.units):
             return "none of its operations has native code for these dtypes"
-    see("units", state)
+    for name in ("units", *WRITTEN) if seen is None else ("units",):
+        see(name, state)
     fusion: Fusion = state
-    if seen is None and "ADJOINT_SHOW" in os.environ:
-        _show_code(fusion)
     return fusion
 
 
@@ -150,8 +149,7 @@ class Printer:
     def stage(self, name: str, state: Any) -> None:
         """Print what a stage gave, if that is asked for."""
         if "ADJOINT_SHOW" in os.environ and name in shown():
-            text = units_text(state) if name == "units" and isinstance(state, Fusion) else str(state)
-            sys.stderr.write(f"{self.titled(name, text)}\n")
+            sys.stderr.write(f"{self.titled(name, _text(name, state))}\n")
 
     def titled(self, name: str, text: str) -> str:
         """A stage's text under its name. Of one that changed nothing the text would be the one before."""
@@ -166,13 +164,16 @@ class Printer:
 
 def as_text(plan: Plan, stage: str) -> str:
     """What a plan is at a stage, of which nothing is compiled."""
-    texts: dict[str, str] = {}
-    fusion = lowered(plan, lambda name, state: texts.update({name: str(state)}))
-    if stage in texts and stage != "units":
-        return texts[stage]
-    if isinstance(fusion, str):
-        return f"no native code: {fusion}"
-    return units_text(fusion) if stage == "units" else _codes(fusion, [stage])[0]
+    states: dict[str, Any] = {}
+    made = lowered(plan, lambda name, state: states.update({name: state}))
+    if stage not in states and isinstance(made, str):
+        return f"no native code: {made}"
+    return _text(stage, states.get(stage, made))
+
+
+def _text(stage: str, state: Any) -> str:
+    """What a stage gave, and what is written of its units."""
+    return Listing(state).text(stage) if isinstance(state, Fusion) and stage in ("units", *WRITTEN) else str(state)
 
 
 def in_order(texts: Iterable[tuple[str, str]]) -> str:
@@ -181,52 +182,33 @@ def in_order(texts: Iterable[tuple[str, str]]) -> str:
     return "\n".join([printer.titled(name, text) for name, text in texts])
 
 
-def computing(fusion: Fusion) -> list[Unit]:
-    """The units that are read: all but nests that store nothing."""
-    return [unit for unit in fusion.units if not isinstance(unit, Nest) or unit.stored]
+class Listing:
+    """The code of a plan's units, to be read. `units` are those that are read: all but nests that store nothing."""
 
+    def __init__(self, fusion: Fusion) -> None:
+        self.units = [unit for unit in fusion.units if not isinstance(unit, Nest) or unit.stored]
+        self.labels = Labels(fusion.plan)
+        self.keys: dict[int, Key] = {}
+        self.starts: dict[int, list[Start]] = {}
+        for index, unit in enumerate(self.units):
+            if not isinstance(unit, Host):
+                self.keys[index], self.starts[index] = key_of(fusion, unit)
 
-def units_text(fusion: Fusion) -> str:
-    """The units, each with its schedule."""
-    labels, texts = Labels(fusion.plan), []
-    for number, unit in enumerate(computing(fusion), 1):
-        key = None if isinstance(unit, Host) else key_of(fusion, unit)[0]
-        texts.append("\n".join([*numbered(number, unit, labels), *scheduled(key)]))
-    return "\n\n".join(texts)
+    def text(self, stage: str) -> str:
+        """All units at a stage: units, loops, llvm or assembly."""
+        return "\n\n".join([self.of(index, stage) for index in range(len(self.units))])
 
-
-def numbered(number: int, unit: Unit, labels: Labels) -> list[str]:
-    """The lines of a unit, the first of which begins with its number."""
-    first, *rest = unit.lines(labels)
-    return [f"{number:3}  {first}", *[f"     {line}" for line in rest]]
-
-
-def scheduled(key: Key | None) -> list[str]:
-    """A line on how a unit of a key is scheduled, if it is a nest, product or window."""
-    how = None if key is None else schedule_of(key)
-    return [] if how is None else [f"       schedule: {how}"]
-
-
-def _show_code(fusion: Fusion) -> None:
-    """Print the code of the units, each kind once."""
-    printer, wanted = Printer(), [name for name in WRITTEN if name in shown()]
-    for name, text in zip(wanted, _codes(fusion, wanted), strict=True):
-        printer.stage(name, text)
-
-
-def _codes(fusion: Fusion, stages: Sequence[str]) -> list[str]:
-    """The code of the units at these stages, each kind once."""
-    labels, heads = Labels(fusion.plan), dict[Key, tuple[list[Start], list[str]]]()
-    for number, unit in enumerate(computing(fusion) if stages else (), 1):
-        if not isinstance(unit, Host):
-            key, starts = key_of(fusion, unit)
-            heads.setdefault(key, (starts, numbered(number, unit, labels)[:1]))
-    found = []
-    for stage in stages:
-        texts = []
-        for key, (starts, head) in heads.items():
-            above = scheduled(key) if stage == "loops" else []
-            lines = code_text(key, starts, labels, stage).splitlines()
-            texts.append("\n".join([*head, *above, *[f"     {line}" if line else "" for line in lines]]))
-        found.append("\n\n".join(texts))
-    return found
+    def of(self, index: int, stage: str) -> str:
+        """A unit at a stage, each kind of code once."""
+        key, lines = self.keys.get(index), self.units[index].lines(self.labels)
+        head, *rest = [f"{index + 1:3}  {lines[0]}", *[f"     {line}" for line in lines[1:]]]
+        how = None if key is None else schedule_of(key)
+        schedule = [] if how is None else [f"       schedule: {how}"]
+        if key is None or stage == "units":
+            return "\n".join([head, *rest, *schedule])
+        same = next(k for k, other in self.keys.items() if other == key)
+        if same < index:
+            return f"{head}\n     the same code as unit {same + 1}"
+        code = code_text(key, self.starts[index], self.labels, stage).splitlines()
+        above = schedule if stage == "loops" else []
+        return "\n".join([head, *above, *[f"     {line}" if line else "" for line in code]])

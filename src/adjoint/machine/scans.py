@@ -10,18 +10,7 @@ from typing import Any
 from adjoint.compiler.fuse.scans import Scans
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Emitter
-from adjoint.compiler.tables import (
-    FAILURE,
-    LARGE,
-    PARAMETERS,
-    Arguments,
-    FirstCheck,
-    Function,
-    Inputs,
-    Loop,
-    Start,
-    Unfinished,
-)
+from adjoint.compiler.tables import LARGE, Arguments, Inputs, Loop, Start, Unfinished
 from adjoint.machine.elements import NotScalar
 from adjoint.machine.scalars import SmallStep
 from adjoint.machine.within import MOST_TURNS
@@ -64,14 +53,8 @@ class ScanPart:
                 e.body.append(L.At(name, e.entry("%own", 0), "i8", str(offset)))
         if self.may_stop:
             with e.when(e.test("slt", ran, count)):
-                failure, check = e.entry("%table", FAILURE), arguments.note(Unfinished("while_loop"))
-                number = e.plus(arguments.number(e, FirstCheck()), check + 1)
-                for place, value in enumerate((number, str(MOST_TURNS))):
-                    e.note("i64", value, e.at(failure, place, "i64"))
-        for name, k in e.libm.items():
-            function = Function("C", name)
-            inputs.body.append(L.Array(f"%libm{k}", arguments.at(function), function))
-        return [e.function("unit", PARAMETERS, internal=False, prologue=inputs.body)]
+                inputs.fail(Unfinished("while_loop"), str(MOST_TURNS))
+        return [inputs.function("unit")]
 
 
 class Called:
@@ -84,7 +67,7 @@ class Called:
         loop = inputs.pointer(Loop(0))
         begin = inputs.listed([Start(number, 0) for number in (*scan.reads, *scan.results)])
         e.call(e.entry(loop, 0), (("ptr", "%table"), ("ptr", e.at("%args", begin, "i64")), ("ptr", loop)))
-        return [e.function("unit", PARAMETERS, internal=False, prologue=inputs.body)]
+        return [inputs.function("unit")]
 
 
 class Chosen:
@@ -99,7 +82,7 @@ class Chosen:
         begin = inputs.listed([Start(number, 0) for number in (*reads, *scan.results)])
         given = (("ptr", "%table"), ("ptr", e.at("%args", begin, "i64")), ("ptr", choice), ("i64", index))
         e.call(e.entry(choice, 0), given)
-        return [e.function("unit", PARAMETERS, internal=False, prologue=inputs.body)]
+        return [inputs.function("unit")]
 
 
 CALLED, CHOSEN = Called(), Chosen()

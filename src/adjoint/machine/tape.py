@@ -143,12 +143,7 @@ def write_sum(e: Emitter, case: Case) -> None:
         e.set(total, e.add(e.get(total, wide), value))
 
     _vectors(e, body)
-    value = e.get(total, wide)
-    width = e.lanes
-    while width > 1:
-        width //= 2
-        value = e.add(value, e.turned(value, width))
-    e.store_scalar(e.cast(value, case.result), "%out", "0")
+    e.store_scalar(e.cast(e.folded(e.get(total, wide), Emitter.add), case.result), "%out", "0")
 
 
 class Tape:

@@ -35,8 +35,7 @@ def first_extreme(s: Simplifier, step: Step) -> int | None:
     if type_.dtype.kind == "f":
         held = s.emit("bitwise_or", None, (held, s.emit("not_equal", None, (x, x), truth)), truth)
     along = (n, *(1,) * (len(shape) - 1 - axis))
-    s.types.append(array_type(along, step.type.dtype))
-    numbers = len(s.types) - 1
+    numbers = s.slot(array_type(along, step.type.dtype))
     s.constants[numbers] = np.arange(n).reshape(along)
     place = s.emit(
         "where", None, (held, s.emit("broadcast_to", shape, (numbers,), places), s.constant(n, places)), places

@@ -8,13 +8,14 @@ cotangent of its layer, which is in the cache then, and free afterwards, as the 
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from typing import Any
 
 from adjoint.plan.inlining import results_of
 from adjoint.primitives.callees import CALL
 
-__all__ = ["ordered"]
+__all__ = ["first_ready", "ordered"]
 
 LARGE = 1 << 10  # elements: without an array of so many the order makes no difference
 
@@ -54,6 +55,23 @@ def ordered(steps: Sequence[Any], outputs: Sequence[int], types: Sequence[Any], 
                 found.reach(reader)
         found.reach(slot)
     return found.steps
+
+
+def first_ready(waiting: Sequence[int], readers: Sequence[Sequence[int]], ranks: Sequence[int]) -> list[int]:
+    """Numbers from 0 on, each behind all those that it reads, of which so many it is `waiting` for. Of those that may come next
+    the one of the lowest rank does, of equal ones the first."""
+    left = list(waiting)
+    ready = [(ranks[k], k) for k, count in enumerate(left) if not count]
+    heapq.heapify(ready)
+    found = []
+    while ready:
+        _, k = heapq.heappop(ready)
+        found.append(k)
+        for reader in readers[k]:
+            left[reader] -= 1
+            if not left[reader]:
+                heapq.heappush(ready, (ranks[reader], reader))
+    return found
 
 
 class _Sequence:

@@ -121,7 +121,7 @@ def _in_layers(s: Simplifier, slot: int, chain: Chain) -> list[Step] | None:
             if len(starts) > 1:
                 sizes = (*place.sizes[:axis], behind - first, *place.sizes[axis + 1 :])
                 slices = tuple([(first if k == axis else 0, n, 1) for k, n in enumerate(sizes)])
-                piece = _slot(s, array_type(sizes, t.dtype))
+                piece = s.slot(array_type(sizes, t.dtype))
                 steps.append(step_of(PRIMITIVES["slice"], slices, (part,), piece, s.types[piece]))
                 where = Placement(place.offset + first * place.strides[axis], sizes, place.strides, adds_zero=True)
             number = int(turn[(0,) * axis + (first,) + (0,) * (turn.ndim - 1 - axis)]) if turn.ndim else int(turn)
@@ -133,10 +133,10 @@ def _in_layers(s: Simplifier, slot: int, chain: Chain) -> list[Step] | None:
     total = chain.base
     for k, layer in enumerate(layers):
         last = k == len(layers) - 1
-        whole = slot if last and total is None else _slot(s, t)
+        whole = slot if last and total is None else s.slot(t)
         steps.append(pieces(Filled(0, tuple([x for _, x in layer])), tuple([x for x, _ in layer]), whole, t))
         if total is not None:
-            added = slot if last else _slot(s, t)
+            added = slot if last else s.slot(t)
             steps.append(step_of(ADD, None, (total, whole), added, t))
             whole = added
         total = whole
@@ -154,8 +154,3 @@ def _cuts(turn: np.ndarray) -> tuple[int, list[int]] | None:
     (axis,) = axes
     line = np.moveaxis(turn, axis, 0).reshape(turn.shape[axis], -1)[:, 0]
     return axis, [0, *(np.flatnonzero(np.diff(line)) + 1).tolist()]
-
-
-def _slot(s: Simplifier, type: object) -> int:
-    s.types.append(type)
-    return len(s.types) - 1

@@ -18,6 +18,7 @@ from typing import Any
 from adjoint._tuples import NamedTuple
 from adjoint.graph import Operation, array_type
 from adjoint.plan.plan import Plan, Step, step_of
+from adjoint.plan.rewriting import Rewriting
 from adjoint.primitives.contraction import MATMUL
 from adjoint.primitives.core import DETACH, IDENTITY, VERSION
 from adjoint.primitives.custom import HOST_CALL
@@ -83,24 +84,20 @@ def _taken(step: Step, shape: Shape) -> Part | None:
     return None
 
 
-class _Restriction:
+class _Restriction(Rewriting):
     """What is read of each slot: `parts` has None for those that are needed whole. `narrowed` are the steps that compute a part,
     with what they need, by their results."""
 
     def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
         self.plan = plan
-        self.types = list(plan.types)
         self.parts: dict[int, Part | None] = {slot: None for _, _, slot, _ in plan.outputs}
         self.narrowed: dict[int, Needed] = {}
         self.gains = False
-        self.steps: list[Step] = []
         self.same: dict[int, int] = {}  # slices that are all of what is left of an array
         self.sliced: dict[
             int, list[tuple[Part, int]]
         ] = {}  # the parts that were taken of arrays that are there as a whole
-        leaves = len(plan.leaf_types)
-        self.single = set(range(leaves, leaves + len(plan.number_types)))  # one number, whatever the type's shape
-        self.single.update([slot for slot, array in plan.constants.items() if array.ndim == 0])
 
     # What is read ----------------------------------------------------------------------------------------------------
 
@@ -175,9 +172,7 @@ class _Restriction:
         type = self.types[slot]
         slices: Any = tuple([(0, n, 1) for n in type.shape])
         slices = (*slices[: part.axis], tuple(part[1:]), *slices[part.axis + 1 :])
-        self.types.append(array_type(_shape_of(type.shape, part), type.dtype))
-        found = len(self.types) - 1
-        self.steps.append(step_of(SLICE, slices, (slot,), found, self.types[found]))
+        found = self.new(SLICE, slices, (slot,), array_type(_shape_of(type.shape, part), type.dtype))
         known.append((part, found))
         return found
 

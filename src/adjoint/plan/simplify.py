@@ -22,27 +22,24 @@ from adjoint.plan.bands import Bands
 from adjoint.plan.extremes import first_extreme
 from adjoint.plan.overlapping import layered
 from adjoint.plan.plan import Plan, Step, step_of
+from adjoint.plan.rewriting import Rewriting, needed_steps
 from adjoint.plan.shifts import part_of_shifted
 from adjoint.primitives.structural import BROADCAST, EMBED, RESHAPE
 
 LARGEST_FOLDED = 1 << 10  # elements of a constant array that is computed when compiling
 
 
-class Simplifier:
+class Simplifier(Rewriting):
     """The steps simplified so far: `producer` has the step behind each slot, `same` the slot that stands for another."""
 
     def __init__(self, plan: Plan) -> None:
-        self.types = list(plan.types)
+        super().__init__(plan)
         self.constants = dict(plan.constants)
         self.producer: dict[int, Step] = {}
         self.same: dict[int, int] = {}
-        self.steps: list[Step] = []
         self.bands = Bands(self)
         self.embedded: dict[int, Parts] = {}  # arrays put into zeros, and sums of them
         self.outer: set[int] = set()  # multiplications that were products
-        leaves = len(plan.leaf_types)
-        self.single = set(range(leaves, leaves + len(plan.number_types)))  # one number, whatever the type's shape
-        self.single.update(slot for slot, array in plan.constants.items() if array.ndim == 0)
         self.numbers = {slot: array.item() for slot, array in plan.constants.items() if array.ndim == 0}
         self.reads = Counter(chain.from_iterable([step.inputs for step in plan.steps]))
         self.reads.update([slot for _, _, slot, _ in plan.outputs])
@@ -64,8 +61,7 @@ class Simplifier:
 
     def emit(self, name: str, attributes: Any, inputs: tuple[int, ...], type: ArrayType) -> int:
         """The slot of a step that wasn't recorded."""
-        self.types.append(type)
-        slot = len(self.types) - 1
+        slot = self.slot(type)
         self.add(made(name, attributes, inputs, slot, type))
         return self.same.get(slot, slot)
 
@@ -118,8 +114,7 @@ class Simplifier:
 
     def constant(self, number: float, type: ArrayType) -> int:
         """The slot of a number that stands for an array of it."""
-        self.types.append(type)
-        slot = len(self.types) - 1
+        slot = self.slot(type)
         self.constants[slot] = np.asarray(number, type.dtype.dtype)
         self.numbers[slot] = number
         self.single.add(slot)
@@ -326,27 +321,11 @@ def simplified(plan: Plan) -> Plan:
         s.bands.complete(slot, inner=False)
         outputs.append((number, index, slot, kept))
     asked = [slot for _, _, slot, _ in outputs]
-    alive = layered(s, without_dead_code(s, asked), asked)
+    alive = needed_steps(s.steps, asked, lambda x: assembled(s, x) if x.attributes.__class__ is Parts else x)
+    alive = layered(s, alive, asked)
     leaves = len(plan.leaf_types)
     steps = tables_last(beside_their_readers(alive, leaves + len(plan.number_types), s.constants), leaves)
     return plan.with_steps(steps, types=s.types, constants=s.constants, outputs=outputs, same=s.same)
-
-
-def without_dead_code(s: Simplifier, outputs: list[int]) -> list[Step]:
-    """The steps that the outputs need, sums of arrays amid zeros put together. Host code is called whether anybody reads its
-    result or not."""
-    needed = set(outputs)
-    need, alive = needed.update, []
-    for step in reversed(s.steps):
-        op, attributes, _, _, inputs, output, _ = step
-        if output in needed or op.name == "host_call":
-            if attributes.__class__ is Parts:
-                step = assembled(s, step)
-                inputs = step.inputs
-            need(inputs)
-            alive.append(step)
-    alive.reverse()
-    return alive
 
 
 def tables_last(steps: list[Step], leaves: int) -> list[Step]:

@@ -13,7 +13,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from adjoint.graph import PRIMITIVES, array_type
-from adjoint.plan.plan import Plan, Step, step_of
+from adjoint.plan.order import first_ready
+from adjoint.plan.plan import Plan, Step
+from adjoint.plan.rewriting import Rewriting, needed_steps
 from adjoint.primitives.contraction import MATMUL
 
 FEWEST = 8  # products
@@ -33,7 +35,7 @@ def together(plan: Plan) -> Plan:
     joining = Joining(plan)
     joining.sums()
     joining.rows()
-    return joining.plan._replace(types=joining.types) if joining.added else plan
+    return joining.plan._replace(types=joining.types) if joining.steps else plan
 
 
 def _may_join(plan: Plan, products: list[Step]) -> bool:
@@ -46,20 +48,16 @@ def _may_join(plan: Plan, products: list[Step]) -> bool:
     return any([2 * count >= FEWEST for count in Counter(adds).values()])
 
 
-class Joining:
-    """A plan whose products are being joined. `added` are new steps, `replaced` slots that other steps compute now."""
+class Joining(Rewriting):
+    """A plan whose products are being joined. `gone` are slots that new steps compute now."""
 
     def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
         self.plan = plan
-        self.types = list(plan.types)
         self.producer = {step.output: step for step in plan.steps}
         self.reads = Counter([i for step in plan.steps for i in step.inputs])
         self.reads.update([slot for _, _, slot, _ in plan.outputs])
-        leaves = len(plan.leaf_types)
-        self.single = set(range(leaves, leaves + len(plan.number_types)))  # one number, whatever the type's shape
-        self.single.update(slot for slot, array in plan.constants.items() if array.ndim == 0)
         self.joined: dict[tuple[frozenset[int], int], tuple[list[int], int]] = {}
-        self.added: list[Step] = []
         self.gone: set[int] = set()
 
     # Sums of products -------------------------------------------------------------------------------------------------
@@ -75,7 +73,7 @@ class Joining:
                     if len(terms) >= FEWEST:
                         self.one_sum(step, terms, rest, turned)
                         break
-        if self.added:
+        if self.steps:
             self.settle()
 
     def terms(self, top: Step, turned: bool) -> tuple[list[Step], list[int], list[int]]:
@@ -223,27 +221,23 @@ class Joining:
         self, name: str, attributes: object, inputs: tuple[int, ...], shape: tuple[int, ...], dtype: object
     ) -> int:
         """The slot of a new step."""
-        type = array_type(shape, dtype)  # type: ignore[arg-type]
-        self.types.append(type)
-        slot = len(self.types) - 1
-        step = step_of(PRIMITIVES[name], attributes, inputs, slot, type)
-        self.producer[slot] = step
-        self.added.append(step)
+        slot = self.new(PRIMITIVES[name], attributes, inputs, array_type(shape, dtype))  # type: ignore[arg-type]
+        self.producer[slot] = self.steps[-1]
         return slot
 
     def take_place(self, slot: int, new: int) -> None:
         """Let a new step compute what another one did."""
         self.gone.add(slot)
-        at = next(k for k in range(len(self.added) - 1, -1, -1) if self.added[k].output == new)
-        self.added[at] = self.producer[slot] = self.added[at]._replace(output=slot)
+        at = next(k for k in range(len(self.steps) - 1, -1, -1) if self.steps[k].output == new)
+        self.steps[at] = self.producer[slot] = self.steps[at]._replace(output=slot)
 
     def settle(self) -> None:
         """The steps with those added so far, each behind what it reads, and otherwise in their order."""
         kept = [step for step in self.plan.steps if step.output not in self.gone]
         known = {step.output for step in kept}
-        steps = [*kept, *[step for step in self.added if step.output not in known]]
+        steps = [*kept, *[step for step in self.steps if step.output not in known]]
         outputs = [slot for _, _, slot, _ in self.plan.outputs]
-        self.plan = self.plan.with_steps(_without_dead(_in_order(steps), outputs))
+        self.plan = self.plan.with_steps(needed_steps(_in_order(steps), outputs))
         self.producer = {step.output: step for step in self.plan.steps}
         self.gone = set()
 
@@ -256,29 +250,9 @@ def _is_matrix(step: Step) -> bool:
 def _in_order(steps: list[Step]) -> list[Step]:
     """The steps, each behind what it reads; of those that may come next, the first."""
     made = {step.output: k for k, step in enumerate(steps)}
-    missing = [len({i for i in step.inputs if i in made}) for step in steps]
-    readers: dict[int, list[int]] = {}
-    for k, step in enumerate(steps):
-        for i in {i for i in step.inputs if i in made}:
-            readers.setdefault(i, []).append(k)
-    ready = [k for k, count in enumerate(missing) if not count]
-    heapq.heapify(ready)
-    ordered: list[Step] = []
-    while ready:
-        step = steps[heapq.heappop(ready)]
-        ordered.append(step)
-        for k in readers.get(step.output, ()):
-            missing[k] -= 1
-            if not missing[k]:
-                heapq.heappush(ready, k)
-    return ordered
-
-
-def _without_dead(steps: list[Step], outputs: list[int]) -> list[Step]:
-    needed = set(outputs)
-    alive = []
-    for step in reversed(steps):
-        if step.output in needed:
-            needed.update(step.inputs)
-            alive.append(step)
-    return alive[::-1]
+    reads = [{made[i] for i in step.inputs if i in made} for step in steps]
+    readers: list[list[int]] = [[] for _ in steps]
+    for k, own in enumerate(reads):
+        for j in own:
+            readers[j].append(k)
+    return [steps[k] for k in first_ready(list(map(len, reads)), readers, range(len(steps)))]

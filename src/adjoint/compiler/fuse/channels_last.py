@@ -15,6 +15,7 @@ from adjoint.compiler.fuse import images
 from adjoint.compiler.loops.formulas import REDUCTIONS
 from adjoint.graph import array_type
 from adjoint.plan.plan import Plan, Step, step_of
+from adjoint.plan.rewriting import Rewriting
 from adjoint.primitives.contraction import MATMUL
 from adjoint.primitives.structural import EMBED, PERMUTE, RESHAPE, SLICE, Slices, sliced_shape
 from adjoint.shapes import Shape, size_of
@@ -31,36 +32,23 @@ def channels_last(plan: Plan) -> Plan:
     return plan.with_steps(rewriting.steps, types=rewriting.types)
 
 
-class _Rewriting:
+class _Rewriting(Rewriting):
     def __init__(self, plan: Plan) -> None:
-        self.types = list(plan.types)
-        self.steps: list[Step] = []
+        super().__init__(plan)
         self.last: dict[int, int] = {}  # the channels-last form of a slot
         self.matrices: dict[Any, int] = {}  # of pixels by channels, by the slot and the stride
         self.born: set[int] = set()  # the slots that are computed in that form
-        first = len(plan.leaf_types)
-        alone = [slot for slot, value in plan.constants.items() if value.ndim == 0]
-        # hold one number, whatever their type says
-        self.single = {*range(first, first + len(plan.number_types)), *alone}
         for step in plan.steps:
             self.rewrite(step)
-
-    def new(self, op: Any, attributes: Any, inputs: tuple[int, ...], type: Any) -> int:
-        slot = len(self.types)
-        self.types.append(type)
-        self.steps.append(step_of(op, attributes, inputs, slot, type))
-        return slot
 
     def permuted(self, slot: int) -> int:
         """The channels-last form of a slot with four axes."""
         found = self.last.get(slot)
         if found is None:
-            found = self.last[slot] = self.moved(slot, LAST)
+            t = self.types[slot]
+            form = array_type(tuple([t.shape[a] for a in LAST]), t.dtype)
+            found = self.last[slot] = self.new(PERMUTE, LAST, (slot,), form)
         return found
-
-    def moved(self, slot: int, axes: tuple[int, ...]) -> int:
-        t = self.types[slot]
-        return self.new(PERMUTE, axes, (slot,), array_type(tuple([t.shape[a] for a in axes]), t.dtype))
 
     def rewrite(self, step: Step) -> None:
         types, name = self.types, step.op.name

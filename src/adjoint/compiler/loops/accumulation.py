@@ -67,8 +67,5 @@ class Accumulator:
 
     def result(self, e: Emitter) -> Value:
         """All lanes combined, in every lane."""
-        value, width = self.each(e), e.lanes
-        while width > 1:  # halves combined until one is left
-            width //= 2
-            value = self.combine(e, value, e.turned(value, width))
+        value = e.folded(self.each(e), self.combine)
         return e.cast(e.splat(e.first(value), value.dtype), self.dtype)

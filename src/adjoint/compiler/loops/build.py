@@ -7,7 +7,7 @@ do: that keeps the formulas in `vector_math` free of cases. Numbers (i64), condi
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -106,10 +106,10 @@ class Emitter:
     """Makes the statements of one function, over vectors of `lanes` elements. `mask` is set while the last, incomplete vector
     is computed."""
 
-    def __init__(self, lanes: int, libm: dict[str, int] | None = None) -> None:
+    def __init__(self, lanes: int) -> None:
         self.lanes = lanes
         self.body: list[Any] = []
-        self.libm: dict[str, int] = {} if libm is None else libm  # scalar library functions in use, by number
+        self.libm: dict[str, int] = {}  # scalar library functions in use, by number
         self.count = 0
         self.mask: str | None = None
         self.ordinary: set[str] = set()  # values known to be finite and not zero
@@ -165,6 +165,14 @@ class Emitter:
     def turned(self, a: Value, by: int) -> Value:
         """The lanes moved round by so many."""
         return self.shuffle(a, None, [(k + by) % self.lanes for k in range(self.lanes)])
+
+    def folded(self, a: Value, combine: Callable[[Emitter, Value, Value], Value]) -> Value:
+        """All lanes combined, in every lane: halves, until one is left."""
+        width = self.lanes
+        while width > 1:
+            width //= 2
+            a = combine(self, a, self.turned(a, width))
+        return a
 
     def transposed(self, lines: Sequence[Value]) -> list[Value]:
         """As many vectors as they have lanes, transposed: in each step, halves of pairs change places."""

@@ -7,29 +7,25 @@ output's. Images with padding are copied amid zeros first, so that no pixel is a
 
 from __future__ import annotations
 
-from adjoint.compiler.fuse.kinds import Window
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Value, lanes_of
-from adjoint.compiler.loops.build_cells import Cell, Cells
+from adjoint.compiler.loops.build_cells import Cell
 from adjoint.compiler.loops.build_windows import ConvolutionWriter
-from adjoint.compiler.loops.matmul_tiles import Kernel
 from adjoint.compiler.loops.winograd_tiles import Finish
-from adjoint.compiler.schedule.windows import WindowSchedule, together
-from adjoint.compiler.tables import Arguments, Shared
+from adjoint.compiler.schedule.windows import together
+from adjoint.compiler.tables import Shared
 
 
 class DirectWriter(ConvolutionWriter):
     """A convolution of few channels."""
 
-    def __init__(
-        self, window: Window, name: str, arguments: Arguments, schedule: WindowSchedule, cells: Cells | None = None
-    ) -> None:
-        super().__init__(window, name, arguments, schedule, cells)
+    def prepare(self) -> None:
+        super().prepare()
         self.outputs, self.depth, *self.taps = self.weights
-        self.lanes, self.strip = schedule.lanes, schedule.strip
+        self.lanes, self.strip = self.schedule.lanes, self.schedule.strip
         self.vectors = -(-self.outputs // self.lanes)
         self.counts = self.becomes[1:]
-        pool = None if cells is None else cells.pool
+        pool = None if self.cells is None else self.cells.pool
         self.down, self.across = together(pool)
         if pool is not None:
             rows, columns = pool.step.attributes.counts
@@ -38,7 +34,7 @@ class DirectWriter(ConvolutionWriter):
         # of the image that is read: rows and columns
         self.room = tuple([n + sum(p) for n, p in zip(self.image[1:], padding, strict=True)])
         self.stride, self.dilation, self.padded = stride, dilation, any(map(any, padding))
-        self.place = arguments.reserve(4 * self.depth * self.room[0] * self.room[1]) if self.padded else 0
+        self.place = self.arguments.reserve(4 * self.depth * self.room[0] * self.room[1]) if self.padded else 0
         # weights: for each vector of outputs, those of all taps; and room for whole vectors, as they are turned
         self.steps, widest = self.depth * self.taps[0] * self.taps[1], lanes_of("float32")
         self.apart = (-(-self.steps // widest) * widest + widest // self.lanes) * self.lanes
@@ -72,7 +68,7 @@ class DirectWriter(ConvolutionWriter):
             count = e.index("umin", e.index("sub", self.number(self.outputs, "outputs"), first), self.lanes)
             into = self.move(target, e.times(v, self.number(self.apart, "apart")))
             mine = self.move(weights, e.times(first, steps))
-            self.inputs.tile(Kernel("turn", "float32"), mine, steps, into, self.lanes, steps, count)
+            self.inputs.tile(self.kernel("turn"), mine, steps, into, self.lanes, steps, count)
 
     def amid_zeros(self, image: str) -> str:
         """An image in the thread's own memory, with zeros around it."""

@@ -84,6 +84,10 @@ class LapackWriter(StackWriter):
         """A number that follows from the unit's extents, by what it is."""
         return self.inputs.number(value, role)
 
+    def numbers(self, **roles: int) -> list[str]:
+        """Such numbers, by what they are."""
+        return [self.number(value, role) for role, value in roles.items()]
+
     def space(self, count: int, dtype: str | None = None) -> str:
         """Memory of the thread's own for so many elements. Where it is stands in no code, which serves all extents."""
         offset = self.arguments.given(self.arguments.reserve(count * BYTES[dtype or self.dtype]))
@@ -148,7 +152,7 @@ def _solve_triangular(w: LapackWriter) -> None:
 
 def _lu(w: LapackWriter) -> None:
     results, space = (w.result(), w.result("int32")), w.space(w.rows * w.columns)
-    sizes = w.number(w.rows, "m"), w.number(w.columns, "n")
+    sizes = w.numbers(m=w.rows, n=w.columns)
     w.call("lu", [*w.operands, *results, space, w.of_library("?getrf_")], *sizes)
 
 
@@ -163,9 +167,7 @@ def _solve_factored(w: LapackWriter) -> None:
 def _permute_rows(w: LapackWriter) -> None:
     (inverse,) = w.unit.attributes
     (b, pivots), noted = w.operands, w.space(1, "int64")
-    sizes = [
-        w.number(x, role) for x, role in ((w.rows, "n"), (w.columns, "columns"), (w.unit.reads[1].shape[-2], "steps"))
-    ]
+    sizes = w.numbers(n=w.rows, columns=w.columns, steps=w.unit.reads[1].shape[-2])
     w.check_pivots(w.call("permute_rows", [b, pivots, w.result(), noted], *sizes, int(inverse)), noted)
 
 
@@ -173,16 +175,14 @@ def _solve(w: LapackWriter) -> None:
     spaces = w.space(w.rows**2), w.space(w.rows, "int32")
     functions = map(w.of_library, ("?getrf_", "cblas_?trsm"))
     given = [*w.operands, w.result(), *spaces, *functions]
-    w.blame_if(w.call("solve", given, w.number(w.rows, "n"), w.number(w.right, "columns")))
+    w.blame_if(w.call("solve", given, *w.numbers(n=w.rows, columns=w.right)))
 
 
 def _inv(w: LapackWriter) -> None:
     room = w.rows * PANEL
     spaces = w.space(w.rows, "int32"), w.space(room)
     functions = map(w.of_library, ("?getrf_", "?getri_"))
-    w.blame_if(
-        w.call("inv", [*w.operands, w.result(), *spaces, *functions], w.number(w.rows, "n"), w.number(room, "work"))
-    )
+    w.blame_if(w.call("inv", [*w.operands, w.result(), *spaces, *functions], *w.numbers(n=w.rows, work=room)))
 
 
 def _determinants(w: LapackWriter) -> tuple[list[str], str]:
@@ -243,7 +243,7 @@ def _qr(w: LapackWriter) -> None:
     k = m if complete else n
     results, spaces = (w.result(), w.result()), (w.space(m * k), w.space(n), w.space(k * PANEL))
     functions = map(w.of_library, ("?geqrf_", "?ungqr_" if w.parts == 2 else "?orgqr_"))
-    sizes = [w.number(x, role) for x, role in ((m, "m"), (n, "n"), (k, "k"), (k * PANEL, "work"))]
+    sizes = w.numbers(m=m, n=n, k=k, work=k * PANEL)
     w.call("qr", [*w.operands, *results, *spaces, *functions], *sizes)
 
 
@@ -268,8 +268,7 @@ def _singular_values(w: LapackWriter, kind: str) -> None:
     a, work, whole = w.space(m * n), w.space(size), w.space(integers, "int32")
     u, vh = (w.space(m * wide), w.space(high * n)) if some else (a, a)
     given = [*w.operands, u_out, values, vh_out, a, work, w.space(real, w.part) if real else "null", whole, u, vh]
-    roles = (m, "m"), (n, "n"), (wide, "wide"), (high, "high"), (size, "work")
-    sizes = [w.number(x, role) for x, role in roles]
+    sizes = w.numbers(m=m, n=n, wide=wide, high=high, work=size)
     w.blame_if(w.call("singular_values", [*given, w.of_library("?gesdd_")], *sizes, ord(kind)))
 
 
@@ -277,7 +276,7 @@ def _product(w: LapackWriter) -> None:
     # Of complex matrices, each of which lies by rows or by columns.
     (m, k), n = w.unit.reads[0].shape[-2:], w.right
     modes, steps = zip(*[leading(view) for view in w.unit.reads], strict=True)
-    sizes = [w.number(x, role) for role, x in (("m", m), ("n", n), ("k", k))]
+    sizes = w.numbers(m=m, n=n, k=k)
     apart = [w.number(x, "leading", role) for role, x in enumerate(steps)]
     w.call("product", [*w.operands, w.result(), w.of_library("cblas_?gemm")], *sizes, *modes, *apart)
 

@@ -8,7 +8,6 @@ from adjoint.compiler.fuse.kinds import Product
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ITEMSIZE
 from adjoint.compiler.loops.build_products import BatchWriter
-from adjoint.compiler.loops.matmul_tiles import Kernel
 from adjoint.compiler.loops.ranges import RangeWriter, passed
 from adjoint.compiler.schedule.matmul import Panel, ProductSchedule
 from adjoint.compiler.tables import LARGE, Arguments, Function, Shared, Start
@@ -42,14 +41,6 @@ class TiledWriter(BatchWriter):
         if schedule.gathered:
             rows = min(schedule.gathered, self.n) + schedule.height(self.panels[0])
             self.gathered = arguments.reserve(rows * block * self.itemsize)
-
-    def kernel(self, name: str, rows: int = 1, vectors: int = 1, masked: bool = False, together: str = "") -> Kernel:
-        """A kernel that all products share."""
-        return Kernel(name, self.dtype, int(rows), int(vectors), bool(masked), together)
-
-    def listed(self, name: str, *how: Any) -> Function:
-        """Such a kernel in a list."""
-        return Function("tiles", self.kernel(name, *how))
 
     def width(self, panel: Panel) -> int:
         """Columns of a panel."""
@@ -177,7 +168,7 @@ class TiledWriter(BatchWriter):
                 else:
                     row, step = strides
                     items += [top, height, count, top * row, height * row, row, step, height * row]
-                items.append(self.listed("tile", height, panel.vectors, panel.masked, together))
+                items.append(self.listed("tile", height, panel.vectors, masked=panel.masked, together=together))
                 place += count * height * k
         sums = k if self.schedule.block else self.schedule.sums or k
         by, last = number(self.depth, "depth") if self.schedule.packing else 1, self.m % self.lanes or self.lanes
@@ -243,5 +234,5 @@ class TurnedWriter(RangeWriter):
         source, result = self.own(self.turned, "turned"), self.pointer(self.step.output)
         with e.loop(first, beyond, self.lanes) as column:
             rows_of = self.move(source, e.times(e.index("sub", column, first), n))
-            self.inputs.tile(Kernel("turn", self.dtype), rows_of, n, self.move(result, column), m, n, self.lanes)
+            self.inputs.tile(self.kernel("turn"), rows_of, n, self.move(result, column), m, n, self.lanes)
         return [*self.other.write(), self.function()]

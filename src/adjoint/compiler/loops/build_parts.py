@@ -14,7 +14,6 @@ from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import ITEMSIZE, lanes_of
 from adjoint.compiler.loops.build_matmul import TiledWriter
 from adjoint.compiler.loops.build_products import BatchWriter, LibraryWriter
-from adjoint.compiler.loops.matmul_tiles import Kernel
 from adjoint.compiler.schedule.matmul import ProductSchedule
 from adjoint.compiler.tables import ALIGNMENT, Arguments
 from adjoint.shapes import following
@@ -23,14 +22,15 @@ from adjoint.shapes import following
 class Parts(BatchWriter):
     """Writes a product as a function of a range of parts of its sums."""
 
-    def cut(self) -> None:
-        """Say how many parts there are, and where they are added up."""
-        self.each = self.schedule.each  # terms
+    def __init__(self, product: Product, name: str, arguments: Arguments, schedule: ProductSchedule) -> None:
+        super().__init__(product, name, arguments, schedule)
+        self.each = schedule.each  # terms
         self.rows = -(-self.k // self.each)  # parts, of which the last may have fewer terms
         self.last = self.k - (self.rows - 1) * self.each
         line = ALIGNMENT // ITEMSIZE[self.dtype]
         self.room = -(-self.n * self.m // line) * line  # elements of a part
-        self.sums = self.arguments.share(f"parts of {self.name}", self.rows * self.room * ITEMSIZE[self.dtype])
+        self.sums = arguments.share(f"parts of {name}", self.rows * self.room * ITEMSIZE[self.dtype])
+        self.turns = schedule.across and schedule.way == "parts"  # in the end; a row lies as a column does
 
     @abstractmethod
     def summed(self, a: str, b: str, result: str, rows: int, total: int) -> None:
@@ -63,23 +63,15 @@ class Parts(BatchWriter):
         with self.another(lanes_of(self.dtype)):
             sums, result = self.pointer(self.sums), self.pointer(self.step.output)
             room, parts = self.number(self.room, "room"), self.number(self.rows, "parts")
-            self.add_up(sums, room, parts, self.n * self.m, sums if self.schedule.across else result)
-            if self.schedule.across:
+            self.add_up(sums, room, parts, self.n * self.m, sums if self.turns else result)
+            if self.turns:
                 n, m = self.number(self.n, "n"), self.number(self.m, "m")
-                self.inputs.tile(Kernel("across", self.dtype), sums, m, result, n, m, n)
+                self.inputs.tile(self.kernel("across"), sums, m, result, n, m, n)
             self.finish = [self.function("finish")]
 
 
 class PartsWriter(TiledWriter, Parts):
     """Writes a product by our kernels so."""
-
-    def __init__(self, product: Product, name: str, arguments: Arguments, schedule: ProductSchedule) -> None:
-        super().__init__(product.turned() if schedule.across else product, name, arguments, schedule)
-        self.cut()
-
-    @property
-    def time(self) -> float:
-        return self.n * self.k * self.m * (1 if self.dtype == "float32" else 2) / 85
 
     def near_elements(self, rows: int, k: int) -> int:
         return k * self.a.strides[-1]
@@ -93,14 +85,6 @@ class PartsWriter(TiledWriter, Parts):
 
 class VectorPartsWriter(Parts, LibraryWriter):
     """Writes a product with one row or column by OpenBLAS so, a long sum for each of its few elements."""
-
-    def __init__(self, product: Product, name: str, arguments: Arguments, schedule: ProductSchedule) -> None:
-        super().__init__(product, name, arguments, schedule)
-        self.cut()
-
-    @property
-    def time(self) -> float:
-        return self.n * self.k * self.m * ITEMSIZE[self.dtype] / 16  # as memory gives the matrix
 
     def summed(self, a: str, b: str, result: str, rows: int, total: int) -> None:
         self.by_vector(a, b, result, rows, total)

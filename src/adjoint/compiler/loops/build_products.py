@@ -47,6 +47,7 @@ class BatchWriter(RangeWriter):
 
     def __init__(self, product: Product, name: str, arguments: Arguments, schedule: ProductSchedule) -> None:
         super().__init__(product.step, name, arguments)
+        product = product.turned() if schedule.across else product
         self.schedule = schedule
         self.chunk = schedule.rows  # in a range, of which the last may have fewer
         self.a, self.b = product.a, product.b
@@ -54,6 +55,7 @@ class BatchWriter(RangeWriter):
         self.batch = self.shape[:-2] if size_of(self.shape[:-2]) > 1 else ()
         (self.n, self.k), self.m = self.a.shape[-2:], self.b.shape[-1]
         self.rows, self.row_elements = size_of(self.batch) * self.n, self.m
+        self.multiplications = self.rows * self.k * self.m
         self.where: tuple[str, ...] = ()
         self.cached: Mapping[int, int] = {}  # where in a thread's own space what it reads is, if only a tile is kept
 
@@ -64,7 +66,12 @@ class BatchWriter(RangeWriter):
     @property
     def time(self) -> float:
         # at 85 multiplications in a nanosecond
-        return self.rows * self.k * self.m * (1 if self.dtype == "float32" else 2) / 85
+        return self.multiplications * (1 if self.dtype == "float32" else 2) / 85
+
+    @property
+    def read_once(self) -> float:
+        """The time that a matrix takes which meets one vector: it comes from memory, at 16 bytes in a nanosecond."""
+        return self.multiplications * ITEMSIZE[self.dtype] / 16
 
     def number(self, value: int, *role: Any) -> str:
         return self.inputs.number(value, (self.name, *role), LARGE if value else 0)
@@ -148,9 +155,7 @@ class LibraryWriter(BatchWriter):
 
     @property
     def time(self) -> float:
-        # a matrix that meets one vector comes from memory, at 16 bytes in a nanosecond
-        elements = self.rows * self.k * self.m
-        return elements * ITEMSIZE[self.dtype] / 16 if self.n == 1 or self.m == 1 else super().time
+        return self.read_once if self.n == 1 or self.m == 1 else super().time
 
     def some(self, a: str, b: str, result: str, rows: int) -> None:
         if self.schedule.library == "oneDNN":

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from adjoint.compiler.fuse.kinds import Product
 from adjoint.compiler.loops import ir as L
-from adjoint.compiler.loops.build import ITEMSIZE
 from adjoint.compiler.loops.build_parts import Parts
 from adjoint.compiler.loops.build_products import BatchWriter
-from adjoint.compiler.loops.matmul_tiles import Kernel
 from adjoint.compiler.schedule.matmul import ProductSchedule
 from adjoint.compiler.tables import Arguments
 
@@ -17,12 +15,17 @@ class VectorWriter(BatchWriter):
 
     @property
     def time(self) -> float:
-        return self.n * self.k * self.m * ITEMSIZE[self.dtype] / 16  # as memory gives the matrix
+        return self.read_once
 
     def some(self, a: str, b: str, result: str, rows: int) -> None:
         row = self.number(self.a.strides[-2], "a row")
         count, k = self.varying(rows, "rows"), self.number(self.k, "k")
-        self.inputs.tile(Kernel("dots", self.dtype), a, row, b, result, count, k)
+        self.inputs.tile(self.kernel("dots"), a, row, b, result, count, k)
+
+    def by_columns(self, matrix: str, vector: str, result: str, count: str, k: int) -> None:
+        """So many columns of a matrix, of k rows, by a vector."""
+        step, apart = self.number(self.b.strides[-2], "b row"), self.number(self.a.strides[-1], "a step")
+        self.inputs.tile(self.kernel("columns"), matrix, step, vector, apart, result, count, self.varying(k, "k"))
 
 
 class RowWriter(VectorWriter):
@@ -32,7 +35,7 @@ class RowWriter(VectorWriter):
     joins = True
 
     def __init__(self, product: Product, name: str, arguments: Arguments, schedule: ProductSchedule) -> None:
-        super().__init__(product.turned() if schedule.across else product, name, arguments, schedule)
+        super().__init__(product, name, arguments, schedule)
         self.rows, self.row_elements = self.m, 1
 
     def write(self) -> list[L.Function]:
@@ -41,9 +44,9 @@ class RowWriter(VectorWriter):
         matrix = self.move(self.pointer(self.b.root), e.times("%lo", by))
         result = self.move(self.pointer(self.step.output), "%lo")
         if self.b.strides[-2] == 1:
-            self.inputs.tile(Kernel("dots", self.dtype), matrix, by, vector, result, count, self.number(self.k, "k"))
+            self.inputs.tile(self.kernel("dots"), matrix, by, vector, result, count, self.number(self.k, "k"))
         else:
-            multiply(self, matrix, vector, result, count, self.k)
+            self.by_columns(matrix, vector, result, count, self.k)
         return [self.function()]
 
 
@@ -51,17 +54,5 @@ class RowPartsWriter(Parts, VectorWriter):
     """Writes a product with one row, or the transpose of one with a column, in parts of the matrix's rows, which lie
     together."""
 
-    def __init__(self, product: Product, name: str, arguments: Arguments, schedule: ProductSchedule) -> None:
-        whole = product.turned() if schedule.across else product  # a row lies as a column does
-        super().__init__(whole, name, arguments, schedule._replace(across=False))
-        self.cut()
-
     def summed(self, a: str, b: str, result: str, rows: int, total: int) -> None:
-        multiply(self, b, a, result, self.number(self.m, "m"), total)
-
-
-def multiply(writer: VectorWriter, matrix: str, vector: str, result: str, count: str, k: int) -> None:
-    """So many columns of a matrix, of k rows, by a vector."""
-    step, apart = writer.number(writer.b.strides[-2], "b row"), writer.number(writer.a.strides[-1], "a step")
-    kernel = Kernel("columns", writer.dtype)
-    writer.inputs.tile(kernel, matrix, step, vector, apart, result, count, writer.varying(k, "k"))
+        self.by_columns(b, a, result, self.number(self.m, "m"), total)

@@ -31,6 +31,10 @@ class WindowWriter(RangeWriter):
         self.kind = self.step.op.name
         self.schedule, self.rows, self.tile = schedule, schedule.images, schedule.tile
         self.row_elements = size_of(window.shape[1:])
+        self.prepare()
+
+    def prepare(self) -> None:
+        """Work out what follows from the window and its schedule."""
 
     def begin(self, lanes: int) -> None:
         """Begin a function."""
@@ -64,14 +68,11 @@ class WindowWriter(RangeWriter):
 class ConvolutionWriter(WindowWriter):
     """A convolution or one of its gradients, by oneDNN."""
 
-    def __init__(
-        self, window: Window, name: str, arguments: Arguments, schedule: WindowSchedule, cells: Cells | None = None
-    ) -> None:
-        super().__init__(window, name, arguments, schedule, cells)
-        assert window.sizes is not None
-        self.sizes = window.sizes
+    def prepare(self) -> None:
+        assert self.window.sizes is not None
+        self.sizes = self.window.sizes
         _, self.image, self.becomes, self.weights, self.geometry = self.sizes
-        self.parts = schedule.parts
+        self.parts = self.schedule.parts
 
     @property
     def time(self) -> float:
@@ -148,15 +149,11 @@ class ConvolutionWriter(WindowWriter):
 class PoolWriter(WindowWriter):
     """Pooling, in loops of our own: windows along the rows and columns, vectors along the channels."""
 
-    def __init__(
-        self, window: Window, name: str, arguments: Arguments, schedule: WindowSchedule, cells: Cells | None = None
-    ) -> None:
-        super().__init__(window, name, arguments, schedule, cells)
-        self.pool = self.step.attributes
-        self.channels = window.shape[-1]
-        self.dtype = window.dtypes[0]
-        self.begin(schedule.lanes)
-        pool = self.pool
+    def prepare(self) -> None:
+        self.pool = pool = self.step.attributes
+        self.channels = self.window.shape[-1]
+        self.dtype = self.window.dtypes[0]
+        self.begin(self.schedule.lanes)
         reach = [
             (n - 1) * s + d * (k - 1) - b
             for n, s, d, k, b in zip(pool.counts, pool.stride, pool.dilation, pool.sizes, pool.before, strict=True)

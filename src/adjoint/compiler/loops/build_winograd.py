@@ -24,12 +24,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from adjoint._tuples import NamedTuple
-from adjoint.compiler.fuse.kinds import Window
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.build import Value
 from adjoint.compiler.loops.build_cells import Cell, Cells
 from adjoint.compiler.loops.build_windows import ConvolutionWriter
-from adjoint.compiler.loops.matmul_tiles import Kernel, parameters
+from adjoint.compiler.loops.matmul_tiles import parameters
 from adjoint.compiler.loops.winograd_tiles import (
     FIELDS,
     FORMS,
@@ -43,8 +42,7 @@ from adjoint.compiler.loops.winograd_tiles import (
     places,
 )
 from adjoint.compiler.schedule.matmul import Panel
-from adjoint.compiler.schedule.windows import WindowSchedule
-from adjoint.compiler.tables import LARGE, Arguments, Function, Shared
+from adjoint.compiler.tables import LARGE, Function, Shared
 from adjoint.compiler.targets.target import tuning
 
 LINE = 16  # elements of a cache line
@@ -64,10 +62,9 @@ class Images(NamedTuple):
 class WinogradWriter(ConvolutionWriter):
     """A convolution of 3×3 or one of its gradients."""
 
-    def __init__(
-        self, window: Window, name: str, arguments: Arguments, schedule: WindowSchedule, cells: Cells | None = None
-    ) -> None:
-        super().__init__(window, name, arguments, schedule, cells)
+    def prepare(self) -> None:
+        super().prepare()
+        schedule = self.schedule
         assert schedule.product is not None
         self.lanes, self.block, self.product = schedule.lanes, schedule.block, schedule.product
         self.panels = self.product.panels
@@ -85,7 +82,7 @@ class WinogradWriter(ConvolutionWriter):
         self.weights_room = (-(-self.source.channels * self.made.room // LINE) | 1) * LINE  # of one place, as `apart`
         kinds = form.pixels, form.cotangents if self.adds_up else range(form.side)
         self.left, self.right = [
-            arguments.reserve((max(of) + 1) ** 2 * self.apart(images) * 4)
+            self.arguments.reserve((max(of) + 1) ** 2 * self.apart(images) * 4)
             for of, images in zip(kinds, (self.source, self.made), strict=True)
         ]
 
@@ -115,13 +112,6 @@ class WinogradWriter(ConvolutionWriter):
         """As of other windows, but never in the code: so convolutions of many sizes share it."""
         return self.inputs.number(value, (self.name, *role), LARGE)
 
-    def kernel(self, name: str, rows: int = 1, vectors: int = 1, together: str = "", masked: bool = False) -> Kernel:
-        return Kernel(name, "float32", int(rows), int(vectors), masked, together)
-
-    def listed(self, name: str, *how: Any) -> Function:
-        """A kernel in a list."""
-        return Function("tiles", self.kernel(name, *how))
-
     def named(self, name: str) -> str:
         """What a function of `winograd_tiles` is called in this form."""
         return kernel_name(name, self.schedule.form)
@@ -138,7 +128,7 @@ class WinogradWriter(ConvolutionWriter):
         stride = self.geometry.stride[0]
         items += [1, stride] if turned else [stride, 1]
         if not self.adds_up:
-            items.append(self.listed(self.named("definition"), 1, 1, "" if self.cells is None else "places"))
+            items.append(self.listed(self.named("definition"), together="" if self.cells is None else "places"))
         return self.inputs.listed(items)
 
     def on_block(self, name: str, source: str, target: str, images: str, first: str, count: str) -> None:
@@ -220,7 +210,7 @@ class WinogradWriter(ConvolutionWriter):
             room = self.source.room
             for top, height, times in tiles:
                 items += [top, height, times, top * room, height * room, room, 1, height * room]
-                items.append(self.listed("tile", height, panel.vectors, "steps"))
+                items.append(self.listed("tile", height, panel.vectors, together="steps"))
         depth = self.extent(self.source, "channels")
         sums = self.number(self.product.sums, "sums") if self.product.sums else depth
         form = self.form
@@ -286,7 +276,7 @@ class WinogradWriter(ConvolutionWriter):
 
             return finish
 
-        kernel = Kernel(self.named("results"), "float32", masked=made.room != made.channels)
+        kernel = self.kernel(self.named("results"), masked=made.room != made.channels)
         Block(e, kernel, self.form).results(begin)
         return self.inputs.function(f"{self.name}.results", (*self.of_block, ("i64", "%image")), internal=True)
 

@@ -7,11 +7,11 @@ chains that don't depend on each other go side by side. Nothing else changes, an
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from adjoint.compiler.loops import ir as L
+from adjoint.plan.order import first_ready
 
 SHORTEST = 40  # statements from which their order matters
 CYCLES = {"fdiv": 12, "llvm.sqrt": 12, "llvm.ldexp": 8}  # until a result can be used
@@ -48,17 +48,7 @@ def _ordered(run: list[Any]) -> list[Any]:
         statement = run[k]
         own = CYCLES.get(statement.op, USUAL) if isinstance(statement, L.Op) and statement.lanes else 1
         height[k] = own + max([height[j] for j in readers[k]], default=0)
-    ready = [(-height[k], k) for k, count in enumerate(waiting) if not count]
-    heapq.heapify(ready)
-    found = []
-    while ready:
-        _, k = heapq.heappop(ready)
-        found.append(run[k])
-        for j in readers[k]:
-            waiting[j] -= 1
-            if not waiting[j]:
-                heapq.heappush(ready, (-height[j], j))
-    return found
+    return [run[k] for k in first_ready(waiting, readers, [-n for n in height])]
 
 
 def _dependencies(run: Sequence[Any]) -> tuple[list[int], list[list[int]]]:

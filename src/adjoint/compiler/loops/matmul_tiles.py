@@ -70,20 +70,33 @@ def call(e: Emitter, function: str, name: str, *values: str | int) -> None:
 # Helpers ----------------------------------------------------------------------------------------------------------------
 
 
-class Pointer:
-    """A pointer on the stack that walks through an array."""
+class Number:
+    """A number on the stack."""
 
-    def __init__(self, e: Emitter, dtype: str, start: str) -> None:
+    kind = "i64"
+
+    def __init__(self, e: Emitter, start: str) -> None:
         self.e = e
-        self.element = ELEMENT[dtype]
-        self.slot = e.allocate("ptr", 0)
+        self.slot = e.allocate(self.kind, 0)
         self.set(start)
 
     def get(self) -> str:
-        return self.e.made(L.Get, self.slot, "ptr", 0)
+        """What it is."""
+        return self.e.made(L.Get, self.slot, self.kind, 0)
 
-    def set(self, pointer: str) -> None:
-        self.e.body.append(L.Set(self.slot, pointer, "ptr", 0))
+    def set(self, to: str) -> None:
+        """Make it another one."""
+        self.e.body.append(L.Set(self.slot, to, self.kind, 0))
+
+
+class Pointer(Number):
+    """A pointer on the stack that walks through an array."""
+
+    kind = "ptr"
+
+    def __init__(self, e: Emitter, dtype: str, start: str) -> None:
+        self.element = ELEMENT[dtype]
+        super().__init__(e, start)
 
     def advance(self, by: str) -> None:
         self.set(self.after(self.get(), by))
@@ -275,11 +288,7 @@ def _dots(e: Emitter, kernel: Kernel) -> None:
         values = [e.get(total, dtype) for total in sums]
         while len(values) > 1:
             values = [e.add(a, b) for a, b in zip(values[::2], values[1::2], strict=True)]
-        (value,), width = values, lanes // 2
-        while width:
-            value = e.add(value, e.turned(value, width))
-            width //= 2
-        e.store_scalar(value, into.get(), "0")
+        e.store_scalar(e.folded(values[0], Emitter.add), into.get(), "0")
         row.advance("%step")
         into.advance("1")
 
@@ -345,38 +354,21 @@ LISTS: dict[str, tuple[Any, ...]] = {
 }  # fmt: skip
 
 
-class Number:
-    """A number on the stack."""
-
-    def __init__(self, e: Emitter, start: str) -> None:
-        self.e = e
-        self.slot = e.allocate("i64", 0)
-        self.jump(start)
-
-    def at(self) -> str:
-        """What it is."""
-        return self.e.made(L.Get, self.slot, "i64", 0)
-
-    def jump(self, to: str) -> None:
-        """Make it another one."""
-        self.e.body.append(L.Set(self.slot, to, "i64", 0))
-
-
 class List(Number):
     """Reads a list, in order: the place of what comes next."""
 
     def numbers(self, count: int) -> list[str]:
         """The next numbers."""
-        at = self.at()
+        at = self.get()
         found = [self.e.argument(self.e.plus(at, k) if k else at) for k in range(count)]
-        self.jump(self.e.plus(at, count))
+        self.set(self.e.plus(at, count))
         return found
 
     def function(self) -> str:
         """The next one is a function."""
-        at = self.at()
+        at = self.get()
         found = self.e.array(at)
-        self.jump(self.e.plus(at, 1))
+        self.set(self.e.plus(at, 1))
         return found
 
 
@@ -402,19 +394,19 @@ def _tiles(e: Emitter, kernel: Kernel) -> None:
 
     reader = List(e, "%list")
     arrays, part, near_step = reader.numbers(3)
-    nearby = reader.at()
-    reader.jump(e.plus(nearby, arrays))
+    nearby = reader.get()
+    reader.set(e.plus(nearby, arrays))
     (panels,) = reader.numbers(1)
     turn, near = Number(e, e.plus("0", 0)), Pointer(e, kernel.dtype, "%c")
     fetched, behind = e.times(near_step, "%k"), e.choose(e.test("ne", near_step, 0), "%b_by", "0")
     with e.loop("0", panels, 1):
         column, times, width, b_step, kinds = reader.numbers(5)
-        begin = reader.at()
+        begin = reader.get()
         with e.loop("0", times, 1) as panel:
             first = e.plus(e.times(panel, width), column)
             b, c = further("%b", e.plus(e.times(first, "%b_by"), e.times("%skipped", b_step))), further("%c", first)
             near.set(further(b, e.times(width, behind)))  # the next panel
-            reader.jump(begin)
+            reader.set(begin)
             with e.loop("0", kinds, 1):
                 top, rows, count, place, apart, a_row, a_step, ahead = reader.numbers(8)
                 function = reader.function()
@@ -423,8 +415,8 @@ def _tiles(e: Emitter, kernel: Kernel) -> None:
                 with e.loop("0", count, 1) as index:
                     a, into = further(a_first, e.times(index, apart)), further(c_first, e.times(index, c_apart))
                     with e.when(e.all_of("%fetches", e.test("ne", arrays, 0))):
-                        number = turn.at()
-                        turn.jump(e.plus(number, 1))
+                        number = turn.get()
+                        turn.set(e.plus(number, 1))
                         array = e.array(e.plus(nearby, e.index("urem", number, arrays)))
                         begin_at = e.plus(e.times(e.index("udiv", number, arrays), part), "%c_first")
                         near.set(further(array, begin_at))

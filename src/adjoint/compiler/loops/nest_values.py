@@ -10,22 +10,20 @@ from adjoint.compiler.loops.build import BYTES, ELEMENT, Emitter, Value
 from adjoint.compiler.loops.division import Divisor, divisor, quotient
 from adjoint.compiler.loops.formulas import computed, scaled_plainly
 from adjoint.compiler.schedule.nests import Dimension, NestFacts, NestSchedule, Strides
-from adjoint.compiler.tables import LARGE, Arguments, Function, Inputs, Key, Start
+from adjoint.compiler.tables import LARGE, Arguments, Function, Key, Start, Writer
 from adjoint.plan.plan import Step
 from adjoint.shapes import contiguous, size_of
 
 
-class NestValues(NestFacts):
+class NestValues(NestFacts, Writer):
     """Writes what is read and computed in the loops that stand around: those of `indices`. What is the same all along a row is
     computed before, once."""
 
     def __init__(self, excerpt: Excerpt, nest: Nest, schedule: NestSchedule, arguments: Arguments) -> None:
-        super().__init__(excerpt, nest)
+        NestFacts.__init__(self, excerpt, nest)
+        Writer.__init__(self, arguments, schedule.lanes)
         self.schedule = schedule
         self.partial = schedule.partial  # as far as pointers are to what each chunk has for itself
-        self.arguments = arguments
-        self.e = Emitter(schedule.lanes)
-        self.inputs = Inputs(self.e, arguments)
         self.current = 0  # which pass over the rows
         self.scratch: dict[Any, int] = {}  # bytes of a row, by key
         self.tiles: dict[int, int] = {}  # where in a thread's own space arrays are of which only a tile is kept
@@ -43,8 +41,7 @@ class NestValues(NestFacts):
 
     def restart(self, lanes: int) -> Emitter:
         """Begin another function."""
-        self.e = Emitter(lanes)
-        self.inputs = Inputs(self.e, self.arguments)
+        self.begin(lanes)
         self.indices, self.row_values, self.values, self.divisors = {}, {}, {}, {}
         return self.e
 

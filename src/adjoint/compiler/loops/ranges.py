@@ -7,7 +7,7 @@ from typing import Any
 
 from adjoint.compiler.loops import ir as L
 from adjoint.compiler.loops.matmul_tiles import Kernel
-from adjoint.compiler.tables import PARAMETERS, Arguments, Items, Writer
+from adjoint.compiler.tables import PARAMETERS, Arguments, Function, Items, Writer
 from adjoint.compiler.targets.llvm import memory
 from adjoint.plan.plan import Step
 
@@ -63,6 +63,14 @@ class RangeWriter(Writer, ABC):
     def own(self, offset: int, *role: Any) -> str:
         """A pointer into the thread's own memory."""
         return self.e.at(self.e.entry("%own", 0), self.number(offset, *role), "i8")
+
+    def kernel(self, name: str, rows: int = 1, vectors: int = 1, *, masked: bool = False, together: str = "") -> Kernel:
+        """A kernel that products share, of numbers of the result's dtype."""
+        return Kernel(name, self.dtype, int(rows), int(vectors), bool(masked), together)
+
+    def listed(self, name: str, *size: int, **how: Any) -> Function:
+        """Such a kernel in a list."""
+        return Function("tiles", self.kernel(name, *size, **how))
 
     def go_through(self, kernel: Kernel, items: Items, *values: str | int) -> None:
         """Call a kernel that goes through a list."""

@@ -8,6 +8,7 @@ Extents are a list in the unit's block: those of the images that are read and of
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -29,22 +30,26 @@ NEXT = 4  # tiles: so far ahead the lines that a tile is the first to read are f
 BLOCK = f"{matmul_tiles.LISTED}, ptr %source, ptr %target, ptr %images, ptr %weights, i64 %begin, i64 %count"
 
 
-# Transforms of a row or column of four, two or three -------------------------------------------------------------------
+# Transforms of a row or column: each result as a sum of the given ones, by their numbers -------------------------------------
+
+Along = Callable[[Emitter, Sequence[Value]], list[Value]]
 
 
-def of_four(e: Emitter, d: Sequence[Value]) -> list[Value]:
-    """Bᵀ d."""
-    return [e.subtract(d[0], d[2]), e.add(d[1], d[2]), e.subtract(d[2], d[1]), e.subtract(d[1], d[3])]
+def sums(results: str) -> Along:
+    """A transform by additions alone: "0+1 2-3 -1" gives x₀ + x₁, x₂ - x₃ and -x₁."""
+    return lambda e, x: [_sum(e, x, result) for result in results.split()]
 
 
-def to_two(e: Emitter, m: Sequence[Value]) -> list[Value]:
-    """Aᵀ m."""
-    return [e.add(e.add(m[0], m[1]), m[2]), e.subtract(e.subtract(m[1], m[2]), m[3])]
-
-
-def from_two(e: Emitter, y: Sequence[Value]) -> list[Value]:
-    """A y."""
-    return [y[0], e.add(y[0], y[1]), e.subtract(y[0], y[1]), e.negative(y[1])]
+def _sum(e: Emitter, x: Sequence[Value], terms: str) -> Value:
+    total = None
+    for sign, number in re.findall(r"([+-]?)(\d)", terms):
+        one = x[int(number)]
+        if total is None:
+            total = e.negative(one) if sign == "-" else one
+        else:
+            total = e.subtract(total, one) if sign == "-" else e.add(total, one)
+    assert total is not None
+    return total
 
 
 def of_three(e: Emitter, g: Sequence[Value]) -> list[Value]:
@@ -59,47 +64,6 @@ def to_three(e: Emitter, n: Sequence[Value]) -> list[Value]:
     return [e.add(n[0], total), difference, e.add(total, n[3])]
 
 
-# With a stride of two: of the five that two results read, the outer ones and the middle one meet two taps, the others one ------
-
-
-def of_five(e: Emitter, d: Sequence[Value]) -> list[Value]:
-    """Bᵀ d."""
-    return [e.subtract(d[0], d[2]), d[2], e.subtract(d[4], d[2]), d[1], d[3]]
-
-
-def strided_to_two(e: Emitter, m: Sequence[Value]) -> list[Value]:
-    """Aᵀ m."""
-    return [e.add(e.add(m[0], m[1]), m[3]), e.add(e.add(m[1], m[2]), m[4])]
-
-
-def strided_from_two(e: Emitter, y: Sequence[Value]) -> list[Value]:
-    """A y, each value of it once."""
-    return [y[0], e.add(y[0], y[1]), y[1]]
-
-
-def strided_of_three(e: Emitter, g: Sequence[Value]) -> list[Value]:
-    """G g, each value of it once."""
-    return [g[0], e.add(g[0], g[2]), g[2], g[1]]
-
-
-def strided_to_three(e: Emitter, n: Sequence[Value]) -> list[Value]:
-    """Gᵀ n."""
-    return [e.add(n[0], n[1]), n[3], e.add(n[1], n[2])]
-
-
-def spread_of_three(e: Emitter, d: Sequence[Value]) -> list[Value]:
-    """Bᵀ d, of three that four pixels' gradients read; each value of it once."""
-    return [e.subtract(d[0], d[1]), d[1], e.subtract(d[2], d[1]), d[0]]
-
-
-def spread_to_four(e: Emitter, m: Sequence[Value]) -> list[Value]:
-    """Aᵀ m."""
-    return [m[3], e.add(m[0], m[1]), m[4], e.add(m[1], m[2])]
-
-
-Along = Callable[[Emitter, Sequence[Value]], list[Value]]
-
-
 class Form(NamedTuple):
     """Along an axis: a tile makes so many results of `window` pixels, those of the next tile `step` further, the first one's
     `begin` behind the padding. At each place a kind of transformed pixels (or cotangents, where weights are summed up) meets
@@ -109,11 +73,11 @@ class Form(NamedTuple):
     window: int
     step: int
     begin: int
-    of_pixels: Along
-    to_results: Along
-    of_taps: Along
-    of_cotangents: Along
-    to_taps: Along
+    of_pixels: Along  # Bᵀ d, each value of it once, as of G g and A y
+    to_results: Along  # Aᵀ m
+    of_taps: Along  # G g
+    of_cotangents: Along  # A y
+    to_taps: Along  # Gᵀ n
     pixels: tuple[int, ...]
     cotangents: tuple[int, ...]
     weights: tuple[int, ...]
@@ -125,13 +89,14 @@ class Form(NamedTuple):
 
 
 FOUR, FIVE = (0, 1, 2, 3), (0, 1, 2, 3, 4)
+# With a stride of two the outer ones and the middle one of the five that two results read meet two taps, the others one.
+STRIDED = sums("0 0+2 2 1"), sums("0 0+1 1"), sums("0+1 3 1+2")  # G g, A y, Gᵀ n
 FORMS = {
-    "": Form(2, 4, 2, 0, of_four, to_two, of_three, from_two, to_three, FOUR, FOUR, FOUR),
-    "strided": Form(2, 5, 4, 0, of_five, strided_to_two, strided_of_three, strided_from_two, strided_to_three,
-                    FIVE, (0, 1, 2, 0, 2), (0, 1, 2, 3, 3)),
-    # the gradient by the pixels of what is strided, with a padding of one
-    "spread": Form(4, 3, 2, 1, spread_of_three, spread_to_four, strided_of_three, strided_from_two, strided_to_three,
-                   (0, 1, 2, 3, 1), FIVE, (0, 1, 2, 3, 3)),
+    "": Form(2, 4, 2, 0, sums("0-2 1+2 2-1 1-3"), sums("0+1+2 1-2-3"), of_three, sums("0 0+1 0-1 -1"), to_three,
+             FOUR, FOUR, FOUR),
+    "strided": Form(2, 5, 4, 0, sums("0-2 2 4-2 1 3"), sums("0+1+3 1+2+4"), *STRIDED, FIVE, (0, 1, 2, 0, 2), (0, 1, 2, 3, 3)),
+    # the gradient by the pixels of what is strided, with a padding of one: of three that four pixels' gradients read
+    "spread": Form(4, 3, 2, 1, sums("0-1 1 2-1 0"), sums("3 0+1 4 1+2"), *STRIDED, (0, 1, 2, 3, 1), FIVE, (0, 1, 2, 3, 3)),
 }  # fmt: skip
 
 

@@ -21,16 +21,10 @@ class Schedule(NamedTuple):
 
     def __str__(self) -> str:
         """In words, the parts in the order in which they run."""
-        if self.nest is None:
-            return str(self.before[0])
-        parts = (
-            [("before", one) for one in self.before],
-            [("loops", self.nest)],
-            [("behind", one) for one in self.behind],
-        )
-        if not self.before and not self.behind:
-            return str(self.nest)
-        return " | ".join([f"{where}: {one}" for some in parts for where, one in some])
+        if self.nest is None or not (self.before or self.behind):
+            return str(self.nest or self.before[0])
+        parts = ("before", self.before), ("loops", (self.nest,)), ("behind", self.behind)
+        return " | ".join([f"{where}: {one}" for where, some in parts for one in some])
 
 
 def schedule(unit: Nest | Product | Window, excerpt: Excerpt | None = None) -> Schedule:

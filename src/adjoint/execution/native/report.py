@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.compiler import linking
-from adjoint.compiler.excerpts import Key, key_of
+from adjoint.compiler.excerpts import Key
 from adjoint.compiler.fuse.fusion import Fusion
 from adjoint.compiler.fuse.kinds import (
     Host,
@@ -21,8 +21,7 @@ from adjoint.compiler.fuse.kinds import (
 from adjoint.compiler.loops.build import BYTES
 from adjoint.compiler.loops.formulas import REDUCTIONS, has_formula
 from adjoint.compiler.loops.text import functions_text
-from adjoint.compiler.pipeline import WRITTEN, code_text, computing, numbered, scheduled, source_text
-from adjoint.compiler.tables import Start
+from adjoint.compiler.pipeline import WRITTEN, Listing, source_text
 from adjoint.execution.kernels import Kernel
 from adjoint.execution.native.frames import Frame
 from adjoint.execution.native.program import Native, chosen
@@ -51,16 +50,10 @@ class Report:
             self.reason = found
         else:
             self.program = found
-        self.units: list[Unit] = []
-        self.keys: dict[int, Key] = {}
-        self.starts: dict[int, list[Start]] = {}
         if isinstance(found, Native):
-            self.units = computing(found.fusion)
-            for index, unit in enumerate(self.units):
-                if not isinstance(unit, Host):
-                    self.keys[index], self.starts[index] = key_of(found.fusion, unit)
-            self.labels = Labels(found.fusion.plan)
-        self.shares = Counter(self.keys.values())
+            self.listing = Listing(found.fusion)
+            self.shares = Counter(self.listing.keys.values())
+        self.units: list[Unit] = self.listing.units if isinstance(found, Native) else []
 
     def note(self, name: str, state: Any) -> None:
         self.before[name] = str(state)
@@ -81,31 +74,17 @@ class Report:
 
     def unit_text(self, index: int, stage: str) -> str:
         """A unit at a stage: units, loops, llvm or assembly."""
-        unit, key = self.units[index], self.keys.get(index)
-        lines = numbered(index + 1, unit, self.labels)
-        if stage == "units":
-            return "\n".join([*lines, *scheduled(key), *self.sharing(index)])
-        if key is None:
-            return "\n".join(lines)
-        head = lines[0]
-        same = next(k for k, other in self.keys.items() if other == key)
-        if same < index:
-            return f"{head}\n     the same code as unit {same + 1}"
-        code = code_text(key, self.starts[index], self.labels, stage).splitlines()
-        above = scheduled(key) if stage == "loops" else []
-        return "\n".join([head, *above, *[f"     {line}" if line else "" for line in code]])
+        key, text = self.listing.keys.get(index), self.listing.of(index, stage)
+        return text if key is None or stage != "units" else f"{text}\n{self.sharing(key)}"
 
-    def sharing(self, index: int) -> list[str]:
-        """A line on who else runs a unit's code."""
-        if index not in self.keys:
-            return []
-        key = self.keys[index]
+    def sharing(self, key: Key) -> str:
+        """A line on who runs a unit's code."""
         kernel = linking.find([key])[key]
         here = self.shares[key]
         elsewhere = linking.uses(kernel) - here  # this report's own program is among them
         chunks = "1 chunk" if kernel.chunks == 1 else f"{kernel.chunks} chunks"
         threads = ", for all threads" if linking.is_shared(kernel) else ""
-        return [f"       {chunks}{threads}; its code serves {here} here and {elsewhere} of other programs"]
+        return f"       {chunks}{threads}; its code serves {here} here and {elsewhere} of other programs"
 
     def tape_text(self, tape: Tape, stage: str) -> str:
         """A tape's instructions, or the code of their kinds."""
@@ -160,12 +139,12 @@ class Report:
         fusion = self.program.fusion
         program = Native(fusion, timed=True)
         seconds = _timed(program, len(self.units), leaves, numbers)
-        found = []
+        found, keys = [], self.listing.keys
         for index, (unit, taken) in enumerate(zip(self.units, seconds, strict=True)):
             found.append(
                 _kernel(fusion, unit, taken)._replace(
-                    shared=self.shares[self.keys[index]] if index in self.keys else 1,
-                    lines=self.labels.lines([step.output for step in unit.computed]),
+                    shared=self.shares[keys[index]] if index in keys else 1,
+                    lines=self.listing.labels.lines([step.output for step in unit.computed]),
                     reason=unit.reason if isinstance(unit, Host) else "",
                 )
             )
