@@ -23,7 +23,7 @@ from adjoint.tensors.pending import force_array, settle
 if TYPE_CHECKING:
     from adjoint.tensors.tensor import Tensor
 
-__all__ = ["Gradients", "check_differentiable", "with_hooks"]
+__all__ = ["MET", "Gradients", "check_differentiable", "with_hooks"]
 
 
 class Gradients(Named):
@@ -291,7 +291,7 @@ def _together(root: Node, leaves: list[Node]) -> None:
 
 
 # Whose gradient it is, or what a reverse pass has to look at.
-_MET = Search((LEAF, VERSION, IDENTITY, CUSTOM, HOST_CALL, CLOSED, PLACEHOLDER), VERSION)
+MET = Search((LEAF, VERSION, IDENTITY, CUSTOM, HOST_CALL, CLOSED, PLACEHOLDER), VERSION)
 
 
 def _variables(root: Node) -> tuple[list[Node], bool]:
@@ -299,7 +299,7 @@ def _variables(root: Node) -> tuple[list[Node], bool]:
     custom rule is on the way or a gradient is to stay rows."""
     leaves: list[Node] = []
     at_once = False
-    for node in _MET.below(root):
+    for node in MET.below(root):
         op = node.op
         if op is CUSTOM or op is HOST_CALL or op is CLOSED:
             at_once = True

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from adjoint.derive import one_cotangent, reverse
-from adjoint.graph import Node, Search, mode
+from adjoint.graph import Node, mode
 from adjoint.primitives.core import LEAF, VERSION, cast, ops, stop_gradient
 from adjoint.tensors.conversion import as_node
-from adjoint.tensors.gradients import with_hooks
+from adjoint.tensors.gradients import MET, with_hooks
 from adjoint.tensors.located import at_user, recording_at_user
 from adjoint.transforms.custom import Function as CoreFunction
 
@@ -89,16 +89,13 @@ def grad(
     return tuple(results)
 
 
-_LEAVES = Search((LEAF, VERSION), VERSION)
-
-
 def _versions(roots: list[Node], inputs: list[Node]) -> list[list[Node]]:
     """Each input with what else it was in the graph of some nodes: a leaf gets new values, through `.data` or by an optimizer,
     and the gradient by it is that by all of them, as in `backward()`."""
     met: dict[Any, list[Node]] = {x.attributes: [] for x in inputs if x.op is LEAF or x.op is VERSION}
     if met:
-        for node in dict.fromkeys([x for root in roots for x in _LEAVES.below(root)]):
-            if node.attributes in met:
+        for node in dict.fromkeys([x for root in roots for x in MET.below(root)]):
+            if (node.op is LEAF or node.op is VERSION) and node.attributes in met:
                 met[node.attributes].append(node)
     return [
         [x, *[y for y in met.get(x.attributes, ()) if y is not x]] if x.op in (LEAF, VERSION) else [x] for x in inputs
