@@ -1,6 +1,6 @@
-"""Write the kernels of matrix products that come with the package, as machine code for any x86-64 with AVX2, to standard output:
-first a line with the SHA-256 of their texts and where each function begins, then what lies in memory. `make native` calls it,
-with a Python that has llvmlite and this package."""
+"""Write the kernels of matrix products and convolutions that come with the package, as machine code for any x86-64 with AVX2, to
+standard output: first a line with the SHA-256 of their texts and where each function begins, then what lies in memory. `make
+native` calls it, with a Python that has llvmlite and this package."""
 
 import hashlib
 import sys

@@ -1,7 +1,8 @@
-"""Kernels of matrix products that come with the package: the same code as if it were compiled here."""
+"""Kernels of matrix products and convolutions that come with the package: the same code as if it were compiled here."""
 
 import ctypes
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -84,26 +85,52 @@ def test_a_kernel_gives_the_bits_of_the_compiled_one(kernel: Kernel) -> None:
     assert (results[0] != np.arange(ROW * ROW).reshape(ROW, ROW)).any()
 
 
+Results = list[np.ndarray]
+
+
+def products() -> Results:
+    draw = np.random.default_rng(0).normal
+    x, w, v = [ad.tensor(draw(size=shape).astype("f4")) for shape in ((96, 300), (300, 48), (96, 48))]
+    return [np.asarray(y) for y in ad.jit(lambda x, w, v: (x @ w, v @ w.mT, x.mT @ v))(x, w, v)]
+
+
+def convolutions() -> Results:
+    """With steps of one and of two, and their gradients; extents are odd, so that some of it goes by the definition."""
+    draw = np.random.default_rng(0).normal
+    x, w = [ad.tensor(draw(size=shape).astype("f4")) for shape in ((4, 16, 17, 15), (24, 16, 3, 3))]
+    found: Results = []
+    for step in (1, 2):
+
+        def loss(x, w, step=step):
+            y = ad.nn.functional.conv2d(x, w, stride=step, padding=1)
+            return (y * y).sum(), y
+
+        gradients, y = ad.jit(ad.grad(loss, argnums=(0, 1), has_aux=True))(x, w)
+        found += [np.asarray(one) for one in (*gradients, y)]
+    return found
+
+
 @elsewhere
-def test_a_product_has_the_bits_of_one_that_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("computed", [products, convolutions])
+def test_results_have_the_bits_of_what_is_compiled(
+    computed: Callable[[], Results], monkeypatch: pytest.MonkeyPatch
+) -> None:
     find, used = shipped_tiles.find, set()
 
     def noted(kernel: Kernel, kind: target.Target) -> code.Code | None:
         held = find(kernel, kind)
-        used.update([kernel.name] if held is not None else [])
+        used.update([kernel] if held is not None else [])
         return held
-
-    def products() -> list[np.ndarray]:
-        draw = np.random.default_rng(0).normal
-        x, w, v = [ad.tensor(draw(size=shape).astype("f4")) for shape in ((96, 300), (300, 48), (96, 48))]
-        return [np.asarray(y) for y in ad.jit(lambda x, w, v: (x @ w, v @ w.mT, x.mT @ v))(x, w, v)]
 
     results = []
     for function in (noted, lambda kernel, kind: None):
         linking.forget()
         monkeypatch.setattr(shipped_tiles, "find", function)
-        results.append(products())
+        results.append(computed())
     linking.forget()
     for x, y in zip(*results, strict=True):
         np.testing.assert_array_equal(x.view(np.uint32), y.view(np.uint32))
-    assert used == {kernel.name for kernel in shipped_tiles.KERNELS}
+    if computed is products:
+        assert {kernel.name for kernel in used} == {"gather", "gathers", "tile", "tiles", "turn", "turns"}
+    else:
+        assert used >= {kernel for kernel in shipped_tiles.KERNELS if kernel.name.startswith("winograd")}
