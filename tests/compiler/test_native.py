@@ -777,6 +777,59 @@ def test_an_interrupt_during_an_update_comes_after_it(monkeypatch: pytest.Monkey
     assert m.numpy().nbytes >= donation.LEAST
 
 
+@pytest.mark.usefixtures("native")
+@pytest.mark.parametrize("dtype", ["float32", "complex128", "int16"])
+@pytest.mark.parametrize("length", [7, 40, 30_000])
+def test_a_row_is_written_into_an_array_where_it_lies(length: int, dtype: str) -> None:
+    """The row of an index that is checked there and then; where it is out of bounds, nothing has been written. Long rows are
+    written by two threads."""
+
+    def write(row: ad.Tensor, place: ad.Tensor) -> ad.Tensor:
+        held[0][place, place * 0] = row
+        return row + row
+
+    start = (normal(900, 1, length, seed=1) if length < 99 else normal(9, 1, length, seed=1)).astype(dtype)
+    row, expected = ad.tensor((normal(1, length) * 9).astype(dtype)), start.copy()
+    held, last = [ad.tensor(start)], len(start) - 1
+    function, before = ad.jit(write), ad.get_num_threads()
+    try:
+        for threads in (1, 2):
+            ad.set_num_threads(threads)
+            addresses = []
+            for step, place in enumerate([3, -2, 0, last, last, -last - 1]):
+                function(row, ad.tensor([place])).numpy()
+                expected[place] = row.numpy()
+                addresses.append(held[0].node.value.ctypes.data)
+                for wrong in (last + 1, -last - 2) if step > 3 else ():
+                    with pytest.raises(IndexError, match=f"index {wrong} is out of bounds for axis 0"):
+                        function(row, ad.tensor([wrong]))
+                    np.testing.assert_array_equal(held[0].node.value, expected)
+            assert len(set(addresses[2:5])) == 1, "the array was copied"
+    finally:
+        ad.set_num_threads(before)
+    seen = held[0].numpy()
+    function(row, ad.tensor([1]))
+    np.testing.assert_array_equal(seen, expected)  # it has an owner, and is copied
+
+
+@pytest.mark.usefixtures("native")
+def test_some_rows_are_written_into_a_copy() -> None:
+    """One of their indices may be out of bounds when others have been used."""
+    held = [ad.tensor(normal(500, 40))]
+
+    def write(rows: ad.Tensor, places: ad.Tensor) -> ad.Tensor:
+        held[0][places] = rows
+        return rows + rows
+
+    function, rows = ad.jit(write), ad.tensor(normal(3, 40, seed=1))
+    for _ in range(4):
+        function(rows, ad.tensor([3, -1, 7])).numpy()
+    expected = np.array(held[0].node.value)
+    with pytest.raises(IndexError, match="index 500 is out of bounds"):
+        function(rows * 2, ad.tensor([5, 500, 6]))
+    np.testing.assert_array_equal(held[0].node.value, expected)
+
+
 @pytest.mark.parametrize("name", ["remainder", "floor_divide"])
 @pytest.mark.parametrize(
     "dtype", ["int8", "uint8", "int16", "int32", "uint32", "int64", "uint64", "float32", "float64"]

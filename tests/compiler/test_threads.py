@@ -223,6 +223,45 @@ def test_a_row_meets_a_matrix_in_parts_of_its_rows_or_in_columns(dtype: str) -> 
     same_bits(across[:1] @ across.mT, tolerance=tolerance)
 
 
+VIEWS = {
+    "offset": lambda w: w[2:-1, 3:-2],
+    "every other row": lambda w: w[::2],
+    "every other column": lambda w: w[:, ::2],
+    "from the right": lambda w: w[:, ::-1],
+    "one row": lambda w: ad.broadcast_to(w[:1], w.shape),
+    "one column": lambda w: ad.broadcast_to(w[:, :1], w.shape),
+    "a matrix of a batch": lambda w: ad.stack([w, w])[1],
+    "a batch of one": lambda w: w.reshape(1, *w.shape),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_row_meets_a_view_of_a_matrix(view: str, dtype: str) -> None:
+    """And the row is a view, too; what reads the result, or makes the row, has the same bits for any number of threads."""
+    tolerance = 1e-4 if dtype == "float32" else 1e-11
+    for k, m in ((131, 157), (9, 9001)):
+        w = VIEWS[view](ad.tensor(normal(k, m, dtype=dtype)))
+        x = ad.tensor(normal(1, 2 * w.shape[-2] + 5, dtype=dtype, seed=1))[:, 5::2]
+        given = x.reshape(1, 1, -1) if w.ndim == 3 else x
+        y = given @ w
+        same_bits(y, w.mT @ given.mT, ad.relu(y) + 1, y.sum(), tolerance=tolerance)
+        same_bits((given * 2) @ w, given @ (w * 0.5), ad.softmax(y, -1) @ w.mT, tolerance=tolerance)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_infinities_and_nans_of_a_row_by_a_matrix_stay_in_their_columns(dtype: str) -> None:
+    """Masked lanes of other columns, and terms beyond the last eight, bring none of their own."""
+    for k, m in ((131, 157), (9, 9001), (1003, 70)):
+        x, w = [normal(*s, dtype=dtype, seed=n) for n, s in enumerate([(1, k), (k, m)])]
+        w[k - 1, m - 1], w[3, 0], w[k // 2, m // 2] = np.inf, -np.inf, np.nan
+        x[0, 5] = 0.0
+        (found,) = same_bits(ad.tensor(x) @ ad.tensor(w), tolerance=1e-4 if dtype == "float32" else 1e-11)
+        np.testing.assert_array_equal(np.flatnonzero(~np.isfinite(found)), [0, m // 2, m - 1])
+        assert np.isnan(found[0, m // 2])
+        assert (found[0, [0, m - 1]] == [-np.inf * np.sign(x[0, 3]), np.inf * np.sign(x[0, k - 1])]).all()
+
+
 def test_a_row_by_a_matrix_is_as_exact_as_numpys() -> None:
     x, w = abs(normal(1, 3000, dtype="float32")), abs(normal(3000, 64, dtype="float32", seed=1))
     exact = x.astype("float64") @ w

@@ -104,6 +104,12 @@ class Moving(NamedTuple):
         return 1 if self.indexed is None else size_of(self.indexed.shape[len(self.indexed.indices) :])
 
     @property
+    def writes_one_row(self) -> bool:
+        """Whether one row is written into an array, unless its index is out of bounds."""
+        rows = self.indexed
+        return self.rewrites and rows is not None and rows.times == 1 and not rows.clips
+
+    @property
     def is_single(self) -> bool:
         """Whether single elements are read, which is done at once as far as offsets fit into vectors."""
         return self.indexed is not None and self.indexed.reads and self.tail == 1

@@ -23,7 +23,9 @@ def overwritable(
     """The leaves whose memory each result may take, those read first before others; `roots` are the arrays that each unit reads,
     and `last_reader` says which one reads an array last."""
     # after host code and checks of indices, which may fail: a run that failed must find its leaves as they were
-    first = _last_failing(fusion) + 1
+    first = _last_failing(fusion)
+    if first < 0 or not _checks_first(fusion.units[first]):
+        first += 1
     kept = fusion.kept()
     wanted = set(results)
     found: dict[int, tuple[int, ...]] = {}
@@ -101,6 +103,13 @@ def _last_failing(fusion: Fusion) -> int:
             whole = (unit.step.output, 0, unit.step.type.size)
             checked |= {(whole, n) for n in set.intersection(*parts)}
     return last
+
+
+def _checks_first(unit: Any) -> bool:
+    """Whether a unit that fails has written nothing: one row into an array."""
+    if not isinstance(unit, Move) or not unit.step.op.rewrites or not unit.indices:
+        return False
+    return all([size_of(view.shape) == 1 for view in unit.indices])
 
 
 def _elements(view: View) -> Any:

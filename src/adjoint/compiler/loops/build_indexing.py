@@ -1,6 +1,7 @@
 """Units that move elements to where a loop nest can't write them: gather and scatter, joining, writing into a slice.
 
-An index out of bounds is noted in the run's failure, and the unit goes on with another; the program ends after it. Many rows that
+An index out of bounds is noted in the run's failure, and the unit goes on with another; the program ends after it. A single row
+isn't written then, so its array, which may be the caller's, stays what it was. Many rows that
 indices select are read by all threads; of those that are written a later one may go to the same place, so each thread writes some
 columns of all. Then each chunk has a note of its own, and the last one becomes the failure.
 """
@@ -293,10 +294,16 @@ class MoveWriter(UnitWriter):
                 value = e.load(source, e.plus(start, i), self.dtype, 1)
                 e.store(self.sum(e.load(out, to, self.dtype, 1), value) if indexed.adds else value, out, to)
 
-            if part is None:
-                self.inputs.vectors(self.tail, body)
-            else:
-                self.vectors_of(*part, body)
+            with e.when(self.is_right() if self.move.writes_one_row else None):
+                if part is None:
+                    self.inputs.vectors(self.tail, body)
+                else:
+                    self.vectors_of(*part, body)
+
+    def is_right(self) -> str:
+        """Whether no index has been out of bounds: else the array stays what it was."""
+        e = self.e
+        return e.test("eq", e.read_number(self.wrong or e.entry("%table", FAILURE)), 0)
 
     def fail(self, check: Bounds, noted: str) -> None:
         """Note an index that is out of bounds."""
