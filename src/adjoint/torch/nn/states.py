@@ -73,12 +73,12 @@ class Saving(CoreModule):
         """Cast floating parameters and buffers: in memory of their own, so that their views, and tensors in whose memory they
         lay, stay what they were."""
         to = dtype_of(dtype)
-        for tensor in (*self.parameters(), *self.buffers()):  # type: ignore[attr-defined]
+        for tensor in (*self.parameters(), *self.buffers()):
             if tensor.dtype.kind == "f" and tensor.dtype is not to and not isinstance(tensor, Waiting):
                 leave_memory(tensor)
                 if type(tensor) is View:  # whose base is its own now
                     tensor._below().node = cast(tensor.node, to)
-        return CoreModule._cast(self, dtype)  # type: ignore[arg-type]
+        return CoreModule._cast(self, dtype)
 
     def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
         """Give parameters and buffers the values of `state_dict`. Raises RuntimeError where it doesn't fit."""
