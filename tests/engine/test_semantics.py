@@ -557,3 +557,22 @@ def test_an_interrupted_function_leaves_gradients_on(monkeypatch: pytest.MonkeyP
         with pytest.raises(KeyboardInterrupt), ad.no_grad():
             raise AssertionError("the block isn't entered")
     assert ad.is_grad_enabled()
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x, y: x.__setitem__(slice(None), y),
+        lambda x, y: x.__setitem__(..., y),
+        lambda x, y: x.__setitem__(slice(0, 3), y),
+        lambda x, y: setattr(x, "data", y),
+    ],
+)
+def test_what_was_computed_before_is_a_constant_where_it_is_written_under_no_grad(write):
+    w, x = ad.variable(np.ones(3)), ad.tensor(np.zeros(3))
+    y = w * 2
+    with ad.no_grad():
+        write(x, y)
+    assert not x.requires_grad and x.tolist() == [2, 2, 2]
+    (w * x).sum().backward()
+    assert w.grad.tolist() == [2, 2, 2]

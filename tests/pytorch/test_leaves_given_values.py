@@ -1,6 +1,7 @@
 """What a leaf keeps when it gets another value, is cut off, saved or lies in a memory: these numbers are PyTorch 2.13's, but for
 derivatives of what was computed before the value changed, which are those of the value that was computed with."""
 
+import copy
 import io
 import pickle
 
@@ -166,3 +167,33 @@ def test_leaves_that_share_memory_share_it_once_they_are_loaded():
     assert first.tolist() == third.tolist() == [5, 7, 7, 3] and second.tolist() == [7, 7]
     (first * first).sum().backward()
     assert first.grad.tolist() == [10, 14, 14, 6] and second.grad is None
+
+
+@pytest.mark.parametrize("write", [torch.Tensor.copy_, lambda x, y: x.__setitem__(slice(None), y)])
+@pytest.mark.parametrize("kept", [lambda: torch.ones(3), lambda: torch.ones(2, 3)[0], lambda: torch.ones(3).detach()])
+def test_what_was_computed_before_is_a_constant_where_it_is_written_under_no_grad(write, kept):
+    w = torch.ones(3, requires_grad=True)
+    y, memory = w * 2, kept()
+    with torch.no_grad():
+        write(memory, y)
+    assert not memory.requires_grad and memory.tolist() == [2, 2, 2]
+    (w * memory).sum().backward()
+    assert w.grad.tolist() == [2, 2, 2]
+
+
+def test_leaves_that_share_memory_share_it_in_a_deep_copy():
+    memory = torch.arange(4.0)
+    parameter, leaf = nn.Parameter(memory), memory[2:].requires_grad_()
+    leaf.sum().backward()
+    alone, whole, other = copy.deepcopy([parameter, memory, leaf])
+    assert isinstance(alone, nn.Parameter) and other.requires_grad and other.grad.tolist() == [1, 1]
+    with torch.no_grad():
+        alone.zero_()
+        other[1] = 5
+    assert whole.tolist() == [0, 1, 2, 5] and other.tolist() == [2, 5] and alone.tolist() == [0, 0, 0, 0]
+    assert memory.tolist() == parameter.tolist() == [0, 1, 2, 3] and leaf.tolist() == [2, 3]
+    x = torch.ones(2, requires_grad=True)
+    x.grad = torch.ones(2)
+    y, seen = copy.deepcopy([x, x.detach()])
+    seen.zero_()
+    assert y.tolist() == [0, 0] and y.requires_grad and y.grad.tolist() == [1, 1] and x.tolist() == [1, 1]

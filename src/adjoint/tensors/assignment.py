@@ -40,6 +40,8 @@ class Assignment(Named):
                     f"{operation}: a {node.type.dtype.name} result does not fit a {own.dtype.name} tensor{at_user()}"
                 )
             node = cast(node, own.dtype)
+        if node.tracked and not get_mode().grad:  # what was computed before, and is written over all elements
+            node = stop_gradient(node)
         variable = _written(self.node)
         if variable is not None and variable.tracked:
             if get_mode().grad:

@@ -20,7 +20,7 @@ from adjoint.tensors.named import new
 from ._aliasing import give_other_memory, memory_of, turned_layout, turns
 from ._names import METHODS
 from ._parts import memory
-from ._storages import Lying, Storage, place_in
+from ._storages import Lying, Storage, deep_copy, place_in
 from ._tensor import Core, Parameter, Tensor
 from ._view_tensors import LeafView, View, bypassing, itself
 
@@ -113,6 +113,8 @@ class Shared:
         """Make it a leaf that is differentiated by, or data again."""
         self._as_view().requires_grad_(requires_grad)
         return self
+
+    __deepcopy__ = deep_copy
 
 
 def _is_unseen(view: View) -> bool:

@@ -76,12 +76,21 @@ def place_in(base: Any, at: Lying) -> Any:
 
 
 def deep_copy(x: Any, memo: Any) -> Any:
-    """A copy of a view that is one of the copy of its owner, so that what shares memory goes on doing so."""
+    """A copy of a view that is one of the copy of its owner, so that what shares memory goes on doing so. Parameters, and parts
+    of them, are copied by themselves, as in PyTorch."""
+    if id(x) in memo:
+        return memo[id(x)]
     owner = owner_of(x)
-    at = None if id(x) in memo or x.node.tracked or owner.node.tracked else lying(x)
-    if at is None or isinstance(owner, Parameter):
+    apart = owner is x or isinstance(x, Parameter) or isinstance(owner, Parameter)
+    at = None if apart or not (x.is_leaf and owner.is_leaf) else lying(x)
+    if at is None:
         return Tensor.__deepcopy__(x, memo)
-    made = memo[id(x)] = place_in(copy.deepcopy(owner, memo), at)
+    whole = copy.deepcopy(owner, memo)
+    part = place_in(whole.detach() if owner.node.tracked else whole, at)
+    made = memo[id(x)] = part.requires_grad_(x.requires_grad)
+    gradient = x.grad
+    if gradient is not None and made.node.tracked:
+        made.grad = copy.deepcopy(gradient, memo)
     return copied_marks(made, x, memo)
 
 
