@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from adjoint import special
-from adjoint.arrays import running, scattering, selecting, statistics
+from adjoint.arrays import running, scattering, selecting, standard, statistics
 from adjoint.primitives.core import inexact
+from adjoint.shapes import drop_axes, normalize_axes
 from adjoint.tensors import functions as f
 from adjoint.tensors.composing import as_tensor
 from adjoint.tensors.conversion import dtype_of
@@ -61,8 +62,10 @@ def _modf(x: Any) -> tuple[Tensor, Tensor]:
 
 
 def _ldexp(x: Any, n: Any) -> Any:
-    significand = _floating(x)
-    return significand * f.astype(special.exp2(as_tensor(n)), significand.dtype)
+    significand, exponent = _floating(x), as_tensor(n)
+    if exponent.dtype.inexact:
+        raise TypeError(f"ldexp: exponents are integers, got {exponent.dtype.name}{at_user()}")
+    return significand * f.astype(special.exp2(exponent), significand.dtype)
 
 
 def _times(name: str, factor: float) -> Callable[[Any], Tensor]:
@@ -94,7 +97,8 @@ NEUTRAL: dict[Any, Any] = {
     np.add: 0, np.multiply: 1, np.logical_and: True, np.logical_or: False, np.logaddexp: -math.inf
 }  # fmt: skip
 # what NumPy takes with every call, and what changes nothing here
-IDLE = ("casting", "order", "subok", "signature", "sig", "axes")
+IDLE = ("casting", "order", "subok")
+UNTAKEN = ("signature", "sig", "axes")
 
 
 def function_of(ufunc: Any) -> Callable[..., Any] | None:
@@ -134,11 +138,30 @@ def masked(x: Any, where: Any, neutral: Any) -> Tensor:
     return f.where(where, t, neutral)
 
 
-def _called(ufunc: Any, function: Any, inputs: tuple[Any, ...], out: Any, where: Any, dtype: Any) -> Any:
-    if dtype is not None:
-        chosen = dtype_of(dtype)
-        inputs = tuple([f.astype(x, chosen) for x in inputs])
-    result = function(*inputs)
+def _of_dtype(ufunc: Any, function: Any, inputs: tuple[Any, ...], dtype: Any, casting: str) -> Any:
+    """A function in a dtype that was asked for, to which the inputs are cast; of one that says yes or no it is the result's."""
+    chosen = dtype_of(dtype)
+    if chosen.kind == "b":
+        result = function(*inputs)
+        if isinstance(result, Tensor) and result.dtype == chosen:
+            return result
+    for x in [x for x in inputs if isinstance(x, (Tensor, np.ndarray, np.generic))]:
+        if not standard.casts(as_tensor(x).dtype, chosen, casting):
+            raise TypeError(
+                f"{ufunc.__name__}: {as_tensor(x).dtype.name} isn't cast to dtype={chosen.name} by casting={casting!r}; write "
+                f"x.astype({chosen.name!r}){at_user()}"
+            )
+    result = function(*[f.astype(x, chosen) for x in inputs])
+    for y in result if isinstance(result, tuple) else (result,):
+        if y.dtype != chosen:
+            raise TypeError(f"{ufunc.__name__}: gives {y.dtype.name}, not dtype={chosen.name}{at_user()}")
+    return result
+
+
+def _called(
+    ufunc: Any, function: Any, inputs: tuple[Any, ...], out: Any, where: Any, dtype: Any, casting: str = "same_kind"
+) -> Any:
+    result = function(*inputs) if dtype is None else _of_dtype(ufunc, function, inputs, dtype, casting)
     if where is True:
         return written(ufunc.__name__, result, out)
     target = out[0] if isinstance(out, tuple) else out
@@ -154,18 +177,45 @@ def _reduced(
     initial: Any = np._NoValue, where: Any = True,
 ) -> Any:  # fmt: skip
     start = None if initial is np._NoValue or initial is None else initial
-    t = masked(x, where, NEUTRAL.get(ufunc, start))
-    t = t if dtype is None else f.astype(t, dtype_of(dtype))
     reduction = REDUCTIONS.get(ufunc)
     if reduction is not None:
+        t = masked(x, where, NEUTRAL.get(ufunc, start))
+        t = t if dtype is None else f.astype(t, dtype_of(dtype))
         found = reduction(t, axis=axis, keepdims=keepdims_of(keepdims))
+        found = found if start is None else function(found, start)
     else:
-        if axis is None or isinstance(axis, tuple):
-            raise TypeError(f"{ufunc.__name__}.reduce: one axis at a time, got {axis}{at_user()}")
-        found = functools.reduce(function, f.unstack(t, axis=axis))
+        t = as_tensor(x) if dtype is None else f.astype(x, dtype_of(dtype))
+        found = _folded(ufunc, function, t, axis, start, where)
         found = f.expand_dims(found, axis=axis) if keepdims_of(keepdims) else found
-    found = found if start is None else function(found, start)
     return written(f"{ufunc.__name__}.reduce", found if dtype is None else f.astype(found, dtype_of(dtype)), out)
+
+
+def _kind_of_fold(ufunc: Any, function: Any, given: Any, way: str) -> Any:
+    """The dtype in which elements of one are combined one after the other: that of two of them combined."""
+    one = f.ones((), dtype=given)
+    kind = function(one, one).dtype
+    if kind.kind == "b" and given.kind != "b" and ufunc is not np.logical_xor:
+        raise TypeError(f"{ufunc.__name__}.{way}: not for {given.name} numbers{at_user()}")
+    return kind
+
+
+def _folded(ufunc: Any, function: Any, t: Tensor, axis: Any, start: Any, where: Any) -> Tensor:
+    """The elements along an axis combined from the first on, those left out by where= passed over."""
+    if axis is None or isinstance(axis, tuple):
+        raise TypeError(f"{ufunc.__name__}.reduce: one axis at a time, got {axis}{at_user()}")
+    start = ufunc.identity if start is None else start
+    everything = where is True or where is np._NoValue
+    if start is None and not (everything and t.shape[axis]):
+        raise ValueError(f"{ufunc.__name__}.reduce: of no element, or with where=, needs initial={at_user()}")
+    counted = f.broadcast_to(True if everything else where, t.shape)
+    kind = _kind_of_fold(ufunc, function, t.dtype, "reduce")
+    found = (
+        None if start is None else f.full(drop_axes(t.shape, normalize_axes(axis, t.ndim, "reduce")), start, dtype=kind)
+    )
+    for row, kept in zip(f.unstack(t, axis=axis), f.unstack(counted, axis=axis), strict=True):
+        together = row.astype(kind) if found is None else function(found, row)
+        found = together if found is None or everything else f.where(kept, together, found)
+    return as_tensor(found)
 
 
 def _accumulated(ufunc: Any, function: Any, x: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
@@ -173,10 +223,11 @@ def _accumulated(ufunc: Any, function: Any, x: Any, axis: int = 0, dtype: Any = 
     scan = SCANS.get(ufunc)
     if scan is not None:
         return written(f"{ufunc.__name__}.accumulate", scan(t, axis=axis), out)
+    kind = _kind_of_fold(ufunc, function, t.dtype, "accumulate")
     rows: list[Any] = []
     for row in f.unstack(t, axis=axis):
-        rows.append(function(rows[-1], row) if rows else row)
-    return written(f"{ufunc.__name__}.accumulate", f.stack(rows, axis=axis), out)
+        rows.append(function(rows[-1], row) if rows else row.astype(kind))
+    return written(f"{ufunc.__name__}.accumulate", f.stack(rows, axis=axis) if rows else t.astype(kind), out)
 
 
 def _outer(ufunc: Any, function: Any, x: Any, y: Any, dtype: Any = None, out: Any = None) -> Any:
@@ -225,11 +276,14 @@ def apply(ufunc: Any, method: str, inputs: tuple[Any, ...], keywords: dict[str, 
     given = {k: v for k, v in keywords.items() if k not in IDLE}
     if function is None:
         return NotImplemented
+    for name in UNTAKEN:
+        if given.pop(name, None) is not None:
+            raise TypeError(f"{ufunc.__name__}: {name}= isn't taken for tensors{at_user()}")
     if method == "__call__":
         out, where, dtype = given.pop("out", None), given.pop("where", True), given.pop("dtype", None)
         if given:  # axis= and keepdims= of generalized ones
             function = functools.partial(function, **given)
-        return _called(ufunc, function, inputs, out, where, dtype)
+        return _called(ufunc, function, inputs, out, where, dtype, keywords.get("casting", "same_kind"))
     return WAYS[method](ufunc, function, *inputs, **given)
 
 
