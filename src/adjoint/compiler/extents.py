@@ -14,7 +14,7 @@ compared it with nothing, but where nothing is decided by that (`Sheet.hashing`)
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -101,17 +101,20 @@ class Sheet:
         """How the results follow: numbers, and tuples and lists of them."""
         written = _Results()
         text = written.text(results)
-        return Formula(self.symbols, [*self.lines, *written.lines()], text, {**self.functions, **written.names})
+        body = [f"({', '.join([*self.symbols, ''])}) = values", *self.lines, *written.lines(), f"return {text}"]
+        lines = "".join([f"    {line}\n" for line in body])
+        return Formula(f"def formula(values):\n{lines}", {**self.functions, **written.names})
 
 
 class Formula:
-    """Results as a function of the extents that vary."""
+    """Results as a function of the extents that vary: its text, and what this refers to."""
 
-    def __init__(self, symbols: Iterable[str], lines: Iterable[str], results: str, names: dict[str, Any]) -> None:
-        body = [f"({', '.join([*symbols, ''])}) = values", *lines, f"return {results}"]
-        self.text = "def formula(values):\n" + "".join([f"    {line}\n" for line in body])
-        self.names = names
+    def __init__(self, text: str, names: dict[str, Any]) -> None:
+        self.text, self.names = text, names
         self.function: Callable[[Values], Any] | None = None
+
+    def __reduce__(self) -> Any:
+        return Formula, (self.text, self.names)
 
     def __str__(self) -> str:
         return self.text

@@ -75,12 +75,12 @@ class _Pickler(pickle.Pickler):
             return array_type, (x.shape, x.dtype)
         if kind is DType:
             return _dtype, (x.name,)
-        if kind is Formula:
-            return _formula, (x.text, x.names)
         if kind is type or kind is FunctionType:
             known = x.__module__.startswith(OURS) or x is operator.itemgetter
         else:
-            known = kind.__module__.startswith(OURS) and issubclass(kind, (tuple, Numbered, Arguments, Followed))
+            known = kind.__module__.startswith(OURS) and issubclass(
+                kind, (tuple, Numbered, Arguments, Followed, Formula)
+            )
         if not known and kind is not operator.itemgetter:
             raise Untold(f"{kind.__name__} isn't told by its parts")
         return NotImplemented
@@ -88,12 +88,6 @@ class _Pickler(pickle.Pickler):
 
 def _dtype(name: str) -> DType:
     return DTYPES[name]
-
-
-def _formula(text: str, names: dict[str, Any]) -> Formula:
-    made = Formula.__new__(Formula)
-    made.text, made.names, made.function = text, names, None
-    return made
 
 
 def _told(x: Any, each: bool) -> bytes:

@@ -432,9 +432,6 @@ class Table:
     def size(self) -> int:
         return HEADER + len(self.positions)
 
-    def at(self, key: Key) -> int:
-        return self.positions.setdefault(key, HEADER + len(self.positions))
-
     def handle(self, primitive: onednn.Primitive) -> Handle:
         """The key of a primitive of oneDNN."""
         return Handle(self.primitives.setdefault(id(primitive), (len(self.primitives), primitive))[0])

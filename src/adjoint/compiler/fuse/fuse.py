@@ -15,6 +15,7 @@ from adjoint.compiler.fuse.images import ChannelsLast
 from adjoint.compiler.fuse.indices import stays
 from adjoint.compiler.fuse.kinds import (
     Host,
+    Line,
     Matrices,
     Move,
     Product,
@@ -167,6 +168,13 @@ class Fusing(Slots):
             self.objects.add(step.output)
         else:
             self.root(step.output, t.shape, t.dtype.name, len(self.placed))
+
+    def add(self, unit: Matrices | Scan | Move | Window | Line, outputs: Sequence[int] = ()) -> None:
+        """Place a unit, which makes these slots, or that of its step."""
+        self.placed.append(unit)
+        types = unit.step.type if type(unit.step.type) is tuple else (unit.step.type,)
+        for slot, t in zip(outputs or [unit.step.output], types, strict=True):
+            self.root(slot, t.shape, t.dtype.name, len(self.placed))
 
     # Movements
 
@@ -383,8 +391,7 @@ class Fusing(Slots):
         views = [self.views[i] for i in slots]
         if step.op.name == PIECES.name:  # a part may be one number
             views = [broadcast(v, place.sizes) for v, place in zip(views, step.attributes.placements, strict=True)]
-        self.placed.append(Move(step, tuple(views), tuple([self.dtypes[i] for i in slots])))
-        self.root(step.output, step.type.shape, step.type.dtype.name, len(self.placed))
+        self.add(Move(step, tuple(views), tuple([self.dtypes[i] for i in slots])))
 
     def window(self, step: Step, reads: tuple[View, ...], dtypes: tuple[str, ...]) -> None:
         t = step.type
@@ -397,8 +404,7 @@ class Fusing(Slots):
                     self.placed[index] = unit._replace(positions=step)
                     self.root(step.output, t.shape, t.dtype.name, index + 1)
                     return
-        self.placed.append(Window(step, reads, dtypes))
-        self.root(step.output, t.shape, t.dtype.name, len(self.placed))
+        self.add(Window(step, reads, dtypes))
 
     # Matrices: small ones by formulas, larger ones by LAPACK
 
@@ -431,8 +437,7 @@ class Fusing(Slots):
                 view = self.stack(self.copy(slot), column)
             views.append(view)
         outputs = self.outputs_of(step)
-        self.placed.append(Matrices(step, tuple(views), tuple(outputs), routine))
-        self.given_by(step, outputs)
+        self.add(Matrices(step, tuple(views), tuple(outputs), routine), outputs)
 
     def stack(self, slot: int, column: bool) -> View:
         """The matrices of a slot, or lists as matrices of one column."""
@@ -445,11 +450,6 @@ class Fusing(Slots):
             return [step.output]
         found = self.parts[step.output] = [self.new_slot() for _ in step.type]
         return found
-
-    def given_by(self, step: Step, outputs: list[int]) -> None:
-        """The last unit makes these."""
-        for slot, t in zip(outputs, step.type if type(step.type) is tuple else (step.type,), strict=True):
-            self.root(slot, t.shape, t.dtype.name, len(self.placed))
 
     def is_for_lapack(self, step: Step) -> bool:
         """Whether LAPACK is there for a step on matrices, which native code can read."""

@@ -43,8 +43,7 @@ def _running(fusing: Fusing, step: Step) -> bool:
     for slot in step.inputs:
         view = fusing.views[slot]
         views.append(view if backwards(view, axis) is not None else fusing.views[fusing.copy(slot)])
-    fusing.placed.append(Line("running", step, tuple(views), axis, dtype, views[0].shape[axis]))
-    fusing.root(step.output, shape, dtype, len(fusing.placed))
+    fusing.add(Line("running", step, tuple(views), axis, dtype, views[0].shape[axis]))
     return True
 
 
@@ -80,8 +79,7 @@ def _order(fusing: Fusing, step: Step) -> bool:
         attributes: Any = step.attributes == "right", size_of(views[1].shape) // size_of(shape[:-1])
     else:
         attributes = step.attributes[1]
-    fusing.placed.append(Line("order", step, views, axis, dtype, views[0].shape[axis], attributes))
-    fusing.root(step.output, step.type.shape, step.type.dtype.name, len(fusing.placed))
+    fusing.add(Line("order", step, views, axis, dtype, views[0].shape[axis], attributes))
     if step.output != out:
         fusing.views[out] = fusing.views[step.output]._replace(shape=result)
         fusing.ready[out] = fusing.ready[step.output]
@@ -122,7 +120,6 @@ def _transform(fusing: Fusing, step: Step) -> bool:
         source, to_real, made = fusing.dtypes[view.root], one.op.name == "irfft", one.type
         attributes = source not in PART, one.op.name == "fft" and inverse, scale.hex()
         dtype, length = (source, made.shape[axis]) if to_real else (made.dtype.name, view.shape[axis])
-        fusing.placed.append(Line("transform", one, (view,), axis, dtype, length, attributes))
-        fusing.root(one.output, one.type.shape, one.type.dtype.name, len(fusing.placed))
+        fusing.add(Line("transform", one, (view,), axis, dtype, length, attributes))
         view = fusing.views[one.output]
     return True

@@ -87,8 +87,7 @@ def _add(fusing: Fusing, step: Step, part: Any, length: int, reverse: bool, read
     slots = [i if is_contiguous(fusing.views[i]) else fusing.copy(i) for i in step.inputs]
     outputs = fusing.outputs_of(step)
     kept = [slot for k, slot in enumerate(outputs) if k in read]
-    fusing.placed.append(Scan(step, tuple([fusing.views[i] for i in slots]), tuple(kept), part, length, reverse))
-    fusing.given_by(step, outputs)
+    fusing.add(Scan(step, tuple([fusing.views[i] for i in slots]), tuple(kept), part, length, reverse), outputs)
 
 
 def hand_on(fusing: Fusing, step: Step) -> bool:

@@ -292,7 +292,7 @@ class _Scheduler(NestFacts):
             self.ranged = first[0].axis if first else None
         self.work = work = size_of(nest.domain) * max(sum(min(self.cost[s], 50) for s in self.wanted()), 1)
         most = min(work // self.tuning.chunk, self.extent // self.granule, self.tuning.most_chunks)
-        totals = self.totals_of_chunk()
+        totals = sum([size_of(self.excerpt.shapes[s]) for s in self.totals()])
         if totals:  # which are filled before, and put together behind, by one thread
             most = min(most, max(size_of(nest.domain) // (totals * self.tuning.for_total), self.tuning.least_chunks))
         chunks = 1 if work < self.tuning.shared_from else even(most)
@@ -419,18 +419,16 @@ class _Scheduler(NestFacts):
         that it doesn't matter who computed which. Of sums that keep the axis that is cut, as those over the middle axis, each
         belongs to one chunk already."""
         nest = self.nest
+        if chunks <= 1:
+            return []
         one_row = not self.outer  # the leading axes, if there are some, have length one
-        return [
-            s
-            for s in nest.stored
-            if chunks > 1 and nest.level[s] == "total" and s not in nest.by_row and not self.kept_apart(s)
-        ] + [s for s in nest.level if chunks > 1 and one_row and s in nest.by_row and s in self.reduced]
+        return self.totals() + [s for s in nest.level if one_row and s in nest.by_row and s in self.reduced]
 
-    def totals_of_chunk(self) -> int:
-        """How many totals in memory each chunk has for itself."""
+    def totals(self) -> list[int]:
+        """The totals in memory that each chunk has for itself."""
         nest = self.nest
-        slots = [s for s in nest.stored if nest.level[s] == "total" and s not in nest.by_row and not self.kept_apart(s)]
-        return sum([size_of(self.excerpt.shapes[s]) for s in slots])
+        total = [s for s in nest.stored if nest.level[s] == "total" and s not in nest.by_row]
+        return [s for s in total if not self.kept_apart(s)]
 
     def kept_apart(self, slot: int) -> bool:
         """Whether no two chunks add to the same total."""
