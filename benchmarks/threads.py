@@ -80,7 +80,9 @@ def ratio(work: Work, module: str, threads: int, rounds: int) -> Found | None:
             alone, together = paired(probes, backwards=False)
             return together <= CORES / threads * alone
 
-        pairs, counted, before = [], [], had_cores()
+        pairs: list[list[float]] = []
+        counted: list[list[float]] = []
+        before = had_cores()
         while len(counted) < rounds and len(pairs) < 4 * rounds:
             pairs.append(paired(workers, backwards=len(pairs) % 2 == 0))
             if pairs[0][0] < LEAST:
