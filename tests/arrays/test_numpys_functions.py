@@ -710,3 +710,26 @@ def test_the_polynomial_of_no_roots_and_of_a_matrix_are_numpys() -> None:
         for poly in (np.poly, ad.poly):
             with pytest.raises(ValueError, match="square"):
                 poly(ad.zeros(shape))
+
+
+@pytest.mark.parametrize("function", [np.var, np.std])
+def test_a_spread_around_a_mean_that_is_given(function: Any) -> None:
+    """mean= was ignored."""
+    for axis in (None, 0, (0, 1), -1):
+        for given in (np.mean(A, axis=axis, keepdims=True), np.mean(A, axis=axis, keepdims=True) + 0.5):
+            for more in ({}, {"ddof": 1}, {"correction": 2}, {"keepdims": True}):
+                expected = function(A, axis=axis, mean=given, **more)
+                equal(function(double(A), axis=axis, mean=double(given), **more), expected, 1e-12)
+
+
+def test_keywords_of_spreads_that_cannot_be_meant() -> None:
+    x = double(A)
+    for call, kind, text in (
+        (lambda: np.var(x, ddof=1, correction=1), ValueError, "two names"),
+        (lambda: np.std(x, dtype="int32"), TypeError, "fractions"),
+        (lambda: np.nanvar(x, mean=x), TypeError, "left out"),
+        (lambda: np.nanmean(x, dtype=bool), TypeError, "inexact"),
+    ):
+        with pytest.raises(kind, match=rf"{text}.*test_numpys_functions\.py:\d+"):
+            call()
+    assert np.isnan(np.max(ad.zeros(0, dtype="int32"), initial=np.nan).numpy())

@@ -426,3 +426,15 @@ def test_derivatives_of_scaled_bessel_functions_of_large_numbers(name: str, orde
                 if name in ("i0e", "i1e"):
                     parity = (-1) ** k if order == 0 else -((-1) ** k)
                     assert derived(double(-x)).item() == pytest.approx(parity * exact(x, k), rel=1e-9)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-12), ("float32", 1e-5)])
+def test_relative_entropies_of_numbers_far_apart(dtype: str, tolerance: float) -> None:
+    """Of 1e15 and 1e-300 it was inf, for the quotient is."""
+    with np.errstate(all="ignore"):
+        values = np.array([0, 5e-324, 1e-310, 1e-300, 1e-20, 0.3, 1, 1e15, 1e30, 1e300, np.inf, -1, np.nan]).astype(
+            dtype
+        )
+        x, y = np.meshgrid(values, values)
+        expected = scipy.special.rel_entr(x.astype("float64"), y.astype("float64")).astype(dtype)
+    np.testing.assert_allclose(ad.special.rel_entr(ad.tensor(x), ad.tensor(y)).numpy(), expected, rtol=tolerance)

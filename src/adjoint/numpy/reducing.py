@@ -42,7 +42,7 @@ def _reduction(
         t = t if dtype is None else f.astype(t, dtype_of(dtype))
         if neutral is None and start is not None and not t.size:  # no element, but the number to begin with
             shape = f.any(t, axis=axis, keepdims=keepdims_of(keepdims)).shape
-            found = f.broadcast_to(f.astype(as_tensors(t, start)[1], t.dtype), shape)
+            found = f.broadcast_to(as_tensors(t, start)[1], shape)
         else:
             found = function(t, axis=axis, keepdims=keepdims_of(keepdims))
         if start is not None:
@@ -134,6 +134,8 @@ def _averaging(
         a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NONE, *, where: Any = NONE
     ) -> Any:
         given, keep = where is not NONE and where is not True, keepdims_of(keepdims)
+        if always and dtype is not None and as_tensor(a).dtype.inexact and not dtype_of(dtype).inexact:
+            raise TypeError(f"{name}: of {as_tensor(a).dtype.name} numbers dtype= is inexact{at_user()}")
         if given and not always:
             found = _moment(a, where, dtype, skipping, axis, keep)
         else:
@@ -144,6 +146,14 @@ def _averaging(
     return call
 
 
+def _spread_around(t: Tensor, mean: Any, axis: Any, less: Any, keepdims: bool) -> Tensor:
+    """The mean square distance from what is given as the mean, of the shape that keepdims= gives it."""
+    size = f.abs(t - as_tensor(mean)) ** 2
+    total = f.sum(size, axis=axis, keepdims=keepdims)
+    spread: Tensor = total / max(t.size // max(total.size, 1) - less, 0)
+    return spread
+
+
 def _spreading(
     name: str, plain: Callable[..., Tensor], skipping: Callable[..., Tensor], always: bool
 ) -> Callable[..., Any]:
@@ -151,9 +161,20 @@ def _spreading(
         a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NONE, *, where: Any = NONE,
         mean: Any = NONE, correction: Any = NONE,
     ) -> Any:  # fmt: skip
+        if correction is not NONE and ddof != 0:
+            raise ValueError(f"{name}: ddof= and correction= are two names of one number{at_user()}")
         less = ddof if correction is NONE else correction
         given, keep = where is not NONE and where is not True, keepdims_of(keepdims)
-        if given and not always:
+        if dtype is not None and as_tensor(a).dtype.inexact and not dtype_of(dtype).inexact:
+            raise TypeError(
+                f"{name}: dtype={dtype_of(dtype).name} would drop the fractions of what is summed{at_user()}"
+            )
+        if mean is not NONE:
+            if given or always:
+                raise TypeError(f"{name}: mean= isn't taken where elements are left out{at_user()}")
+            found = _spread_around(_chosen(a, where, dtype), mean, axis, less, keep)
+            found = f.sqrt(found) if name == "std" else found
+        elif given and not always:
             found = _moment(a, where, dtype, skipping, axis, keep, correction=less)
         else:
             found = (skipping if always else plain)(_chosen(a, where, dtype), axis, correction=less, keepdims=keep)

@@ -337,7 +337,12 @@ entr = unary(
 
 def _relative_entropy(x: Any, y: Any) -> Any:
     inside = (x > 0) & (y > 0)
-    value = np.where(inside, x * np.log(np.where(inside, x, 1) / np.where(inside, y, 1)), np.inf)
+    x_inside, y_inside = np.where(inside, x, 1), np.where(inside, y, 1)
+    ratio, info = x_inside / y_inside, np.finfo(x.dtype)
+    # beside a quotient that overflows or has lost digits the logarithms are far apart
+    far = (ratio < info.tiny) | (ratio > info.max)
+    logarithm = np.where(far, np.log(x_inside) - np.log(y_inside), np.log(np.where(far, 1, ratio)))
+    value = np.where(inside, x * logarithm, np.inf)
     value = np.where((x == 0) & (y >= 0), 0.0, value)
     return np.where(np.isnan(x) | np.isnan(y), np.nan, value)
 
