@@ -197,3 +197,36 @@ def test_leaves_that_share_memory_share_it_in_a_deep_copy():
     y, seen = copy.deepcopy([x, x.detach()])
     seen.zero_()
     assert y.tolist() == [0, 0] and y.requires_grad and y.grad.tolist() == [1, 1] and x.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("kind", ["plain", "view", "parameter", "given"])
+def test_a_frozen_leaf_keeps_its_gradient(kind):
+    """Whatever is written to it, and wherever it lies: PyTorch 2.13's numbers."""
+    t = torch.arange(4.0)
+    if kind == "plain":
+        p = torch.arange(4.0).requires_grad_()
+    elif kind == "view":
+        p = t[:].requires_grad_()
+    else:
+        p = torch.nn.Parameter(t)
+    (p * p).sum().backward()
+    p.requires_grad_(False)
+    if kind == "given":
+        p.data = t = torch.arange(4.0)
+    if kind != "plain":
+        t[1] = 9
+        assert p.tolist() == [0, 9, 2, 3]
+    p[0] = 5
+    p[1:3] = 2.0
+    p[3] += 1
+    p.mul_(2)
+    assert p.tolist() == [10, 4, 4, 8] and p.grad.tolist() == [0, 2, 4, 6] and not p.requires_grad and p.is_leaf
+    p.requires_grad_(True)
+    (p * p).sum().backward()
+    assert p.grad.tolist() == [20, 10, 12, 22]
+    p.requires_grad_(False)
+    w = torch.ones(1, requires_grad=True)
+    p[:1] = w * 3
+    assert p.requires_grad and (kind == "plain" or t[0].item() == 3)
+    (p * p).sum().backward()
+    assert w.grad.tolist() == [18]

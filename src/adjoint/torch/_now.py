@@ -18,6 +18,7 @@ from adjoint.graph import Node, array_type
 from adjoint.nn.functional.ranges import all_below
 from adjoint.primitives.core import FULL, leaf, ops
 from adjoint.tensors.assignment import mapped
+from adjoint.tensors.named import variable_of
 from adjoint.tensors.pending import force_selection
 
 from ._aliasing import turned
@@ -189,7 +190,7 @@ def written_now(x: Any, index: Any, value: Any) -> bool:
     Data put together element by element would be a graph of its own each time.
     """
     node = x.node
-    if node.tracked or node.type.size > FEW or tracing.active() is not None:
+    if node.tracked or node.type.size > FEW or tracing.active() is not None or variable_of(node) is not None:
         return False
     array = known(node)
     given = known(value.node) if isinstance(value, Core) and not value.node.tracked else value

@@ -33,7 +33,7 @@ _slot: Any = Core.bare_node
 def give_memory_of(x: Tensor, other: Tensor) -> None:
     """Let a tensor lie in the memory of another one, which has its values and type."""
     view: Any = other.data
-    if x.node.tracked:  # a leaf stays the one that it is, with its gradient
+    if x.node.tracked or x.grad is not None:  # a leaf stays the one that it is, with its gradient
         view._own = new(Tensor)
         view._own.node, view._at = x.node, None
         view.__class__ = LeafView

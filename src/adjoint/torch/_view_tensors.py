@@ -228,16 +228,26 @@ class LeafView(View):
         self._seen = base.node
 
     def _assign(self, node: Node, operation: str) -> None:
+        frozen = not self._own.node.tracked
+        if frozen and node.tracked and get_mode().grad:
+            self._end()
+            self._assign(node, operation)
+            return
         if get_mode().grad:
             Core._assign(self._own, node, operation)  # it raises: a leaf isn't written to while it is tracked
         self.node = node
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Make it a view like others again."""
-        if not requires_grad:
-            self.__class__ = View  # type: ignore[assignment]
-            self._seen = None
+        """Make it a view like others again, or data that keeps its gradient, or a leaf once more."""
+        if requires_grad or self._own.grad is not None:
+            Core.requires_grad_(self._own, requires_grad)
+        else:
+            self._end()
         return self
+
+    def _end(self) -> None:
+        self.__class__ = View  # type: ignore[assignment]
+        self._seen = None
 
 
 SURFACE = surface_of(Tensor, Parameter, View, Memory, memories, turned)
