@@ -132,6 +132,30 @@ def test_what_is_shown_of_a_compiled_function_is_what_runs() -> None:
     assert "test_stages.py" in str(explanation)
     text = ad.execution.explain(step, stage="plan")
     assert "argument0" in text and "(Linear)" in text
+    assert "(model.0.weight)" in text and "optimizer.exp_avg_sq[model.2.bias]  float32[4]  leaf" in text
+    assert "argument0[32×8] @ model.0.weight[8×16]" in ad.execution.explain(step, stage="units")
+
+
+shifts = {"left": ad.tensor([1.0, 2.0]), "both": [ad.tensor(0.0), ad.tensor([3.0, 4.0])]}
+
+
+def test_leaves_have_the_names_by_which_a_function_reads_them() -> None:
+    w = ad.variable([1.0, 2.0])
+    (w * 2).sum().backward()
+    text = ad.execution.explain(called(ad.jit(lambda x: (shifts["left"] + x) @ shifts["both"][1])), stage="plan")
+    assert "shifts['left']  float32[2]  leaf" in text and "shifts['both'][1]  float32[2]  leaf" in text
+    text = ad.execution.explain(called(ad.jit(lambda x: (x * w.grad + w.detach()).sum())), stage="plan")
+    assert "w.grad  float32[2]  leaf" in text and "w  float32[2]  leaf" in text
+    lazy = nn.LazyLinear(3)
+    text = ad.execution.explain(
+        called(ad.jit(lambda x: x * shifts["left"] if lazy.weight is not None else x)), stage="plan"
+    )
+    assert "shifts['left']" in text
+
+
+def called(f: Callable[[ad.Tensor], ad.Tensor]) -> Callable[[ad.Tensor], ad.Tensor]:
+    f(ad.tensor([1.0, 1.0]))
+    return f
 
 
 def test_a_function_that_is_part_of_another_graph_says_so() -> None:

@@ -27,6 +27,7 @@ from adjoint.picture.text import text_tree
 from adjoint.primitives.core import cast
 from adjoint.tensors.conversion import as_node
 from adjoint.tensors.located import at_user, user_frame
+from adjoint.tensors.naming import named_tensors
 from adjoint.tensors.tensor import Tensor, _f_namespace
 from adjoint.tensors.waiting import Waiting
 
@@ -376,18 +377,6 @@ def tensors_in(frame: FrameType | None) -> dict[str, Tensor]:
     return named_tensors({k: v for k, v in variables.items() if not k.startswith("_") and k.isidentifier()})
 
 
-def named_tensors(names: Mapping[str, Any]) -> dict[str, Tensor]:
-    """Tensors by name: first those named themselves, then parameters of modules (dotted), then items of containers."""
-    found = {name: value for name, value in names.items() if isinstance(value, Tensor)}
-    for name, value in names.items():
-        if hasattr(type(value), "named_parameters"):  # a module; asking the object itself could run its code
-            found |= {f"{name}.{path}": parameter for path, parameter in value.named_parameters()}
-    for name, value in names.items():
-        if isinstance(value, (list, tuple, dict)):
-            _name_items(found, name, value)
-    return found
-
-
 def _by_node(tensors: Mapping[str, Tensor]) -> dict[Node, str]:
     """The name of each node; of several the first."""
     found: dict[Node, str] = {}
@@ -395,20 +384,6 @@ def _by_node(tensors: Mapping[str, Tensor]) -> dict[Node, str]:
         if not isinstance(x, Waiting):
             found.setdefault(x.node, name)
     return found
-
-
-MAX_ITEMS = 10_000  # of a list or dict whose tensors get names
-
-
-def _name_items(found: dict[str, Tensor], name: str, value: Any, depth: int = 0) -> None:
-    """Names such as `ws[17]` and `p['w'][0]` for the tensors in nested lists, tuples and dicts."""
-    if len(value) > MAX_ITEMS or depth > 3:
-        return
-    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-        if isinstance(item, Tensor):
-            found[f"{name}[{key!r}]"] = item
-        elif isinstance(item, (list, tuple, dict)):
-            _name_items(found, f"{name}[{key!r}]", item, depth + 1)
 
 
 # Notebooks ------------------------------------------------------------------------------------------------------------

@@ -139,9 +139,9 @@ def nested(step: Step) -> list[Nested]:
 def subject_of(outputs: Sequence[Any]) -> Subject:
     """What `explain` is asked about: tensors or nodes whose values are pending, in any nesting, or one compiled function."""
     if len(outputs) == 1:
-        function = outputs[0].func if isinstance(outputs[0], functools.partial) else outputs[0]
+        function: Any = outputs[0].func if isinstance(outputs[0], functools.partial) else outputs[0]
         if hasattr(function, "replay"):
-            return _of_replay(function.replay())
+            return _of_replay(function.replay(), function.leaf_names())
     if not outputs:
         raise ValueError("explain: nothing is given; explain takes tensors that are pending, or one compiled function")
     nodes = [x.node if hasattr(x, "node") else x for x in flatten(list(outputs), opaque=True)[0]]
@@ -171,9 +171,11 @@ def _stand_in(t: ArrayType) -> Any:
     return found
 
 
-def _of_replay(replay: Replay) -> Subject:
+def _of_replay(replay: Replay, leaf_names: Sequence[str | None]) -> Subject:
     """A compiled function, with ones (and positions 0) in place of what calls give it."""
     plan = replay.executable.plan
+    found = {slot: name for slot, k in replay.places if (name := leaf_names[k]) is not None}
+    plan = plan._replace(names={**found, **plan.names})
     if not plan.steps and len(plan.types) > len(plan.leaf_types) + len(plan.number_types) + len(plan.constants):
         raise ValueError("explain: this function has more steps than are kept to be read")
     leaves: list[Any] = [_stand_in(t) for t in plan.leaf_types]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Protocol, Self, TypedDict
 
 import numpy as np
@@ -404,6 +404,14 @@ class Optimizer(tracing.Watched):
             for group in self.param_groups:
                 for parameter in group["params"]:
                     parameter.grad = None
+
+    def named_state(self, names: Mapping[int, str]) -> Iterator[tuple[str, Tensor]]:
+        """The tensors of the state as `key[parameter]`, of parameters with `names` by their addresses, for explanations."""
+        parameters = [x for group in self.param_groups for x in group["params"]]
+        for parameter, state in zip(parameters, self._states, strict=False):
+            for key, value in state.items():
+                if isinstance(value, Tensor) and id(parameter) in names:
+                    yield f"{key}[{names[id(parameter)]}]", value
 
     def state_dict(self) -> dict[str, Any]:
         """Everything needed to go on: `"state"` by the parameter's number, and `"param_groups"` with these numbers.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from functools import partial
@@ -22,9 +22,10 @@ from adjoint.graph import Node, Variable, get_mode, substitute, topological
 from adjoint.primitives.core import DETACH, FULL, LEAF, VERSION, WATCHED, full, leaf, version
 from adjoint.tensors.conversion import array_node
 from adjoint.tensors.located import at_user
-from adjoint.tensors.named import owner_of, wrap
+from adjoint.tensors.named import owner_of, variable_of, wrap
 from adjoint.tensors.pending import force, force_array
 from adjoint.tensors.tensor import Tensor
+from adjoint.tensors.waiting import Waiting
 from adjoint.tracer.arguments import Call
 from adjoint.tracer.capture import GRAD, NODE, Cell, Gradient, Trace
 from adjoint.tracer.write_results import are_many
@@ -176,6 +177,16 @@ class Compiled:
         inputs += [(g.given, g.variable, g.position) for g in trace.gradients.values() if g.given is not None]
         self.given = [node for node, _, _ in inputs]
         self.sources = [(source, position) for _, source, position in inputs]
+
+    def leaf_names(self, names: Mapping[str, Tensor]) -> list[str | None]:
+        """What the leaves are called that the function reads from around it, by the names of tensors; gradients with `.grad`."""
+        known: dict[int, str] = {}
+        for name, x in names.items():
+            known.setdefault(id(x), name)
+            variable = None if isinstance(x, Waiting) else variable_of(x.node)
+            if variable is not None:
+                known.setdefault(id(variable), f"{name}.grad")
+        return [known.get(id(source)) if position is None else None for source, position in self.sources]
 
     def _own_nodes(self) -> list[Node]:
         given = set(self.given)

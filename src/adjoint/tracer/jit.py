@@ -21,6 +21,7 @@ from adjoint.primitives.random import EXAMPLES
 from adjoint.tensors.conversion import array_node
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import wrap
+from adjoint.tensors.naming import named_by
 from adjoint.tracer.arguments import Call, difference, is_array, marked, unmarked
 from adjoint.tracer.capture import Trace
 from adjoint.tracer.compiled import CLASH, Compiled
@@ -211,6 +212,12 @@ class Jitted:
         if traces[-1].replay is None:
             raise ValueError(f"explain: {self.name} computes nothing{at_user()}")
         return traces[-1].replay
+
+    def leaf_names(self) -> list[str | None]:
+        """What the function calls the leaves of its latest trace, in the order of the replay's."""
+        with self._lock:
+            traces = [compiled for found in self.compiled.values() for compiled in found]
+        return traces[-1].leaf_names(named_by(self.f))
 
     def _called(self, call: Call) -> Any:
         """What a call gives, in the general way."""

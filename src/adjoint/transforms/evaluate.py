@@ -147,6 +147,7 @@ def function(inputs: Any, outputs: Any) -> Callable[..., Any]:
         return structure.unflatten([wrap(leaf(a, t)) for a, t in zip(results, result_types, strict=True)])
 
     call.replay = lambda: replay  # type: ignore[attr-defined] # for explanations
+    call.leaf_names = lambda: [None] * len(stand_ins)  # type: ignore[attr-defined] # which are called as the inputs
     return call
 
 
