@@ -131,9 +131,9 @@ def test_what_is_shown_of_a_compiled_function_is_what_runs() -> None:
     assert explanation.backend == "native" and all(kernel.seconds > 0 for kernel in explanation.kernels)
     assert "test_stages.py" in str(explanation)
     text = ad.execution.explain(step, stage="plan")
-    assert "argument0" in text and "(Linear)" in text
+    assert "x  float32[32, 8]  leaf" in text and "(Linear)" in text
     assert "(model.0.weight)" in text and "optimizer.exp_avg_sq[model.2.bias]  float32[4]  leaf" in text
-    assert "argument0[32×8] @ model.0.weight[8×16]" in ad.execution.explain(step, stage="units")
+    assert "x[32×8] @ model.0.weight[8×16]" in ad.execution.explain(step, stage="units")
 
 
 shifts = {"left": ad.tensor([1.0, 2.0]), "both": [ad.tensor(0.0), ad.tensor([3.0, 4.0])]}
@@ -146,6 +146,11 @@ def test_leaves_have_the_names_by_which_a_function_reads_them() -> None:
     assert "shifts['left']  float32[2]  leaf" in text and "shifts['both'][1]  float32[2]  leaf" in text
     text = ad.execution.explain(called(ad.jit(lambda x: (x * w.grad + w.detach()).sum())), stage="plan")
     assert "w.grad  float32[2]  leaf" in text and "w  float32[2]  leaf" in text
+    f = ad.jit(lambda p, *more, scale, **named: (p["w"] * more[0][1] * scale * named["left"]).sum(), static_argnums=())
+    x = ad.tensor([1.0, 1.0])
+    f({"w": x * 1}, (0, x * 2), scale=3.0, left=x * 3)
+    text = ad.execution.explain(f, stage="plan")
+    assert all([f"{name}  float32[2]  leaf" in text for name in ("p['w']", "more[0][1]", "left")]), text
     lazy = nn.LazyLinear(3)
     text = ad.execution.explain(
         called(ad.jit(lambda x: x * shifts["left"] if lazy.weight is not None else x)), stage="plan"
@@ -284,4 +289,4 @@ def test_a_movement_says_what_it_moves() -> None:
     f = ad.jit(lambda x: ad.pad(x, 1).reshape((100,)) + ad.tensor(np.arange(100.0)))
     f(ad.tensor(np.ones((8, 8))))
     said = ad.execution.explain(f, stage="units")
-    assert "move %2 = embed[((10, 10), ((1, 8, 1), (1, 8, 1)))](argument0)  float64[10, 10]" in said
+    assert "move %2 = embed[((10, 10), ((1, 8, 1), (1, 8, 1)))](x)  float64[10, 10]" in said

@@ -175,7 +175,7 @@ def _of_replay(replay: Replay, leaf_names: Sequence[str | None]) -> Subject:
     """A compiled function, with ones (and positions 0) in place of what calls give it."""
     plan = replay.executable.plan
     found = {slot: name for slot, k in replay.places if (name := leaf_names[k]) is not None}
-    plan = plan._replace(names={**found, **plan.names})
+    plan = plan._replace(names={**plan.names, **found})
     if not plan.steps and len(plan.types) > len(plan.leaf_types) + len(plan.number_types) + len(plan.constants):
         raise ValueError("explain: this function has more steps than are kept to be read")
     leaves: list[Any] = [_stand_in(t) for t in plan.leaf_types]

@@ -10,7 +10,7 @@ from typing import Any
 
 from adjoint.tensors.tensor import Tensor
 
-__all__ = ["named_by", "named_tensors"]
+__all__ = ["argument_names", "named_by", "named_tensors"]
 
 MAX_ITEMS = 10_000  # of a list or dict whose tensors get names
 
@@ -60,3 +60,27 @@ def named_by(function: Any) -> dict[str, Tensor]:
     elif owner is None and hasattr(type(function), "named_parameters"):
         names = {"self": function}
     return named_tensors(names)
+
+
+def argument_names(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> dict[int, str]:
+    """What a function calls the leaves of its arguments, of which numbers stand in the places."""
+    found: dict[int, str] = {}
+    try:
+        bound = inspect.signature(function).bind_partial(*args, **keywords)
+    except (TypeError, ValueError):  # no signature is known
+        return found
+    for name, value in bound.arguments.items():
+        if bound.signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
+            for key, item in value.items():
+                _name_places(found, key, item)
+        else:
+            _name_places(found, name, value)
+    return found
+
+
+def _name_places(found: dict[int, str], name: str, value: Any) -> None:
+    if type(value) is int:
+        found[value] = name
+    elif isinstance(value, (list, tuple, dict)):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            _name_places(found, f"{name}[{key!r}]", item)

@@ -178,15 +178,22 @@ class Compiled:
         self.given = [node for node, _, _ in inputs]
         self.sources = [(source, position) for _, source, position in inputs]
 
-    def leaf_names(self, names: Mapping[str, Tensor]) -> list[str | None]:
-        """What the leaves are called that the function reads from around it, by the names of tensors; gradients with `.grad`."""
+    def leaf_names(self, names: Mapping[str, Tensor], arguments: Mapping[int, str]) -> list[str | None]:
+        """What the leaves are called: by the names of tensors around the function, gradients with `.grad`, and of arguments."""
         known: dict[int, str] = {}
         for name, x in names.items():
             known.setdefault(id(x), name)
             variable = None if isinstance(x, Waiting) else variable_of(x.node)
             if variable is not None:
                 known.setdefault(id(variable), f"{name}.grad")
-        return [known.get(id(source)) if position is None else None for source, position in self.sources]
+        return [
+            known.get(id(source))
+            if position is None
+            else f"{arguments[position]}{'.grad' * isinstance(source, Variable)}"
+            if position in arguments
+            else None
+            for source, position in self.sources
+        ]
 
     def _own_nodes(self) -> list[Node]:
         given = set(self.given)

@@ -21,7 +21,7 @@ from adjoint.primitives.random import EXAMPLES
 from adjoint.tensors.conversion import array_node
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import wrap
-from adjoint.tensors.naming import named_by
+from adjoint.tensors.naming import argument_names, named_by
 from adjoint.tracer.arguments import Call, difference, is_array, marked, unmarked
 from adjoint.tracer.capture import Trace
 from adjoint.tracer.compiled import CLASH, Compiled
@@ -216,8 +216,13 @@ class Jitted:
     def leaf_names(self) -> list[str | None]:
         """What the function calls the leaves of its latest trace, in the order of the replay's."""
         with self._lock:
-            traces = [compiled for found in self.compiled.values() for compiled in found]
-        return traces[-1].leaf_names(named_by(self.f))
+            (structure, *_), found = list(self.compiled.items())[-1]
+        latest = found[-1]
+        count = 1 + max([-1, *[k for _, k in latest.sources if k is not None]])
+        places = (
+            (tuple(range(count)), {}) if structure is None else structure.unflatten(range(structure.count))
+        )  # arguments
+        return latest.leaf_names(named_by(self.f), argument_names(self.f, *places))
 
     def _called(self, call: Call) -> Any:
         """What a call gives, in the general way."""
