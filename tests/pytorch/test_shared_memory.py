@@ -177,3 +177,20 @@ def test_chains_of_sharing_end_with_the_last_who_holds():
     del b
     gc.collect()
     assert c.tolist() == [1, 2] and type(c) is nn.Parameter
+
+
+def test_a_step_reaches_a_parameter_that_went_away_and_came_back():
+    p = nn.Parameter(torch.arange(2.0))
+    optimizer = torch.optim.SGD([p], 0.1)
+    kept = p.data
+    p.data = torch.ones(2)
+    assert p.tolist() == [1, 1]
+    p.data = kept
+    del kept
+    with torch.no_grad():
+        p.copy_(torch.tensor([0.0, 1.0]))
+    for expected in (0.8, 0.64):
+        optimizer.zero_grad()
+        (p * p).sum().backward()
+        optimizer.step()
+        assert p.tolist() == pytest.approx([0, expected])

@@ -38,10 +38,9 @@ class Linear(Module):
         if not isinstance(x, Tensor):
             x = asarray(x)
         shape = x.node.type.shape
-        if not shape or shape[-1] not in (
-            self.in_features,
-            self.weight.shape[-1],
-        ):  # which may have been cut since then
+        if not shape or (
+            shape[-1] != self.in_features and shape[-1] != self.weight.shape[-1]
+        ):  # which may have been cut
             raise ValueError(
                 f"{self!r}: the input's last axis must be {self.in_features} long; its shape is {shape}{at_user()}"
             )

@@ -223,8 +223,10 @@ class LeafView(View):
     @node.setter
     def node(self, node: Node) -> None:
         base, own = self._below(), self._own
+        self._put(
+            stop_gradient(node)
+        )  # first: if something pending is evaluated there, this leaf is read, and made of the base
         rebind(own, node)
-        self._put(stop_gradient(node))
         self._seen = base.node
 
     def _assign(self, node: Node, operation: str) -> None:
