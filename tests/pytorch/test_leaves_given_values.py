@@ -230,3 +230,17 @@ def test_a_frozen_leaf_keeps_its_gradient(kind):
     assert p.requires_grad and (kind == "plain" or t[0].item() == 3)
     (p * p).sum().backward()
     assert w.grad.tolist() == [18]
+
+
+def test_a_hooks_handle_takes_it_out_after_a_cast_and_a_cut():
+    layer = nn.Linear(2, 2)
+    handles = [layer.weight.register_hook(lambda g: g * 0.5), layer.bias.register_hook(lambda g: g * 0.5)]
+    layer.double().float()
+    layer.weight.data = layer.weight.data[:1]
+    layer.bias.data = layer.bias.data[:1]
+    layer(torch.ones(1, 2)).sum().backward()
+    assert layer.weight.grad.tolist() == [[0.5, 0.5]] and layer.bias.grad.tolist() == [0.5]
+    for handle in handles:
+        handle.remove()
+    layer(torch.ones(1, 2)).sum().backward()
+    assert layer.weight.grad.tolist() == [[1.5, 1.5]] and layer.bias.grad.tolist() == [1.5]

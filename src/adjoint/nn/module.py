@@ -14,6 +14,7 @@ from adjoint.tensors import Tensor
 from adjoint.tensors.conversion import dtype_of
 from adjoint.tensors.functions import asarray, variable
 from adjoint.tensors.functions import tensor as make_tensor
+from adjoint.tensors.hooks import inherit_hooks
 from adjoint.tensors.located import at_user, enter_scope, leave_scope
 from adjoint.tensors.named import variable_of
 from adjoint.tensors.waiting import Waiting
@@ -438,7 +439,8 @@ class Module(States):
                 if old is not None and (new is not None or old.grad is not None):
                     if new is None:  # frozen, and its gradient stays
                         tensor.node = marker(tensor.node, new := Variable(None, tracked=False))
-                    new.hooks, new.sparse = old.hooks, old.sparse
+                    new.sparse = old.sparse
+                    inherit_hooks(new, old)
                     new.grad = None if old.grad is None else old.grad.astype(dtype)
         return self
 

@@ -27,11 +27,23 @@ from adjoint.tensors.named import wrap
 if TYPE_CHECKING:
     from adjoint.tensors.tensor import Tensor
 
-__all__ = ["Accumulated", "HookHandle", "VariableHooks", "add_accumulated", "add_hook", "add_together", "hooked"]
+__all__ = [
+    "Accumulated",
+    "HookHandle",
+    "VariableHooks",
+    "add_accumulated",
+    "add_hook",
+    "add_together",
+    "hooked",
+    "inherit_hooks",
+]
 
 Hook = Callable[..., Any]
 
 _numbers = itertools.count()
+_having: weakref.WeakValueDictionary[int, HookHandle] = (
+    weakref.WeakValueDictionary()
+)  # of variables, by the hook's number
 
 
 class HookHandle:
@@ -39,6 +51,7 @@ class HookHandle:
 
     def __init__(self, take_out: Callable[[], object]) -> None:
         self._take_out: Callable[[], object] | None = take_out
+        self.having: list[Variable] = []  # whose hook it is
 
     def remove(self) -> None:
         """Take the hook out; nothing happens the second time."""
@@ -154,7 +167,24 @@ def _add(variable: Variable, kind: int, entry: Any) -> HookHandle:
     """Give a variable one more hook, of the kind that is the field of `VariableHooks` with this number."""
     number = next(_numbers)
     _change(variable, _with(variable.hooks, kind, number, entry))
-    return HookHandle(lambda: _change(variable, variable.hooks and variable.hooks.without(number)))
+    having = [variable]
+
+    def take_out() -> None:
+        for one in having:
+            _change(one, one.hooks and one.hooks.without(number))
+
+    _having[number] = handle = HookHandle(take_out)
+    handle.having = having
+    return handle
+
+
+def inherit_hooks(variable: Variable, old: Variable) -> None:
+    """Give a variable the hooks of the one that it takes the place of; their handles take them out of both."""
+    variable.hooks = old.hooks
+    for number in [number for kind in old.hooks or () for number in kind]:
+        handle = _having.get(number)
+        if handle is not None:
+            handle.having.append(variable)
 
 
 def _with(hooks: VariableHooks | None, kind: int, number: int, entry: Any) -> VariableHooks:

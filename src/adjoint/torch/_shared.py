@@ -14,6 +14,7 @@ from adjoint import tracing
 from adjoint._references import COUNTED_IN_LIST, reference_counts
 from adjoint.graph import Node
 from adjoint.primitives.core import stop_gradient
+from adjoint.tensors.hooks import inherit_hooks
 from adjoint.tensors.located import at_user
 from adjoint.tensors.named import new
 
@@ -166,14 +167,14 @@ def lay_in(x: Any, value: Any) -> None:
             "data: a computed tensor would get another value and keep its derivative; assign to its name, or to a "
             f"detach(){at_user()}"
         )
-    hooks = x.node.attributes.hooks if tracked else None
+    before = x.node.attributes
     leave_memory(x)
     base: Any = x._base if isinstance(x, View) else x
     if isinstance(value, Core) and value.dtype is x.dtype and value.shape != x.shape and not isinstance(x, LeafView):
         base.node = stop_gradient(value.node) if value.node.tracked else value.node
         if tracked:  # of another shape, so with no gradient yet
             Core.requires_grad_(base, True)
-            base.node.attributes.hooks = hooks
+            inherit_hooks(base.node.attributes, before)
     else:
         x._put_data(value)
     if isinstance(value, Tensor) and value.node.type is base.node.type and tracing.active() is None:
