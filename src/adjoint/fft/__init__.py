@@ -226,19 +226,8 @@ def dct(
     Tensor([4., 0.])
     """
     return composite(
-        "dct",
-        fourier.along_one,
-        fourier.trigonometric,
-        "dct",
-        as_node(x),
-        n,
-        axis,
-        norm,
-        "c",
-        type,
-        orthogonalize,
-        False,
-    )
+        "dct", fourier.along_one, fourier.trigonometric, "dct", as_node(x), n, axis, norm, "c", type, orthogonalize, False
+    )  # fmt: skip
 
 
 def dctn(
@@ -273,19 +262,8 @@ def idct(
     Tensor([1., 1.])
     """
     return composite(
-        "idct",
-        fourier.along_one,
-        fourier.trigonometric,
-        "idct",
-        as_node(x),
-        n,
-        axis,
-        norm,
-        "c",
-        type,
-        orthogonalize,
-        True,
-    )
+        "idct", fourier.along_one, fourier.trigonometric, "idct", as_node(x), n, axis, norm, "c", type, orthogonalize, True
+    )  # fmt: skip
 
 
 def idctn(
@@ -320,19 +298,8 @@ def dst(
     Tensor([2.])
     """
     return composite(
-        "dst",
-        fourier.along_one,
-        fourier.trigonometric,
-        "dst",
-        as_node(x),
-        n,
-        axis,
-        norm,
-        "s",
-        type,
-        orthogonalize,
-        False,
-    )
+        "dst", fourier.along_one, fourier.trigonometric, "dst", as_node(x), n, axis, norm, "s", type, orthogonalize, False
+    )  # fmt: skip
 
 
 def dstn(
@@ -367,19 +334,8 @@ def idst(
     Tensor([1.])
     """
     return composite(
-        "idst",
-        fourier.along_one,
-        fourier.trigonometric,
-        "idst",
-        as_node(x),
-        n,
-        axis,
-        norm,
-        "s",
-        type,
-        orthogonalize,
-        True,
-    )
+        "idst", fourier.along_one, fourier.trigonometric, "idst", as_node(x), n, axis, norm, "s", type, orthogonalize, True
+    )  # fmt: skip
 
 
 def idstn(

@@ -218,11 +218,12 @@ class Jitted:
         with self._lock:
             (structure, *_), found = list(self.compiled.items())[-1]
         latest = found[-1]
-        count = 1 + max([-1, *[k for _, k in latest.sources if k is not None]])
-        places = (
-            (tuple(range(count)), {}) if structure is None else structure.unflatten(range(structure.count))
-        )  # arguments
-        return latest.leaf_names(named_by(self.f), argument_names(self.f, *places))
+        if structure is None:  # of plain arguments: each is a leaf
+            args: Any = tuple(range(1 + max([-1, *[k for _, k in latest.sources if k is not None]])))
+            keywords: dict[str, Any] = {}
+        else:
+            args, keywords = structure.unflatten(range(structure.count))
+        return latest.leaf_names(named_by(self.f), argument_names(self.f, args, keywords))
 
     def _called(self, call: Call) -> Any:
         """What a call gives, in the general way."""
